@@ -1,0 +1,2 @@
+//! A small gym fleet, instrumented.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The facade: telemetry macros and functions that compile to nothing without the telemetry feature.

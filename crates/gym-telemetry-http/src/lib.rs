@@ -1,0 +1,1 @@
+//! Trace propagation and HTTP spans for tower servers and clients.

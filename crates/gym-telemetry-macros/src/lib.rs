@@ -1,0 +1,1 @@
+//! The `#[trace_fn]` attribute of gym-telemetry-api.

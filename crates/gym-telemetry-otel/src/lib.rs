@@ -1,0 +1,1 @@
+//! The OpenTelemetry back end of gym-telemetry.
