@@ -1,2 +1,78 @@
-//! Tasks of this workspace.
-fn main() {}
+//! Tasks of this workspace: `cargo xtask <task>`.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a task runner prints is its result"
+)]
+
+mod ci;
+mod command;
+mod failure;
+mod members;
+mod steps;
+mod tally;
+mod tools;
+
+use std::process::ExitCode;
+
+use crate::command::cargo;
+use crate::failure::{Failure, Result};
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+tasks:
+  ci            all checks and tests, in both builds
+  demo [ARGS]   the demo with telemetry compiled in; without ARGS its main job, `run`
+  setup         only what `ci` installs first: cargo-deny and the Python far end of the tests";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let (task, rest) = match arguments.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", arguments),
+    };
+    match (task, rest) {
+        ("ci", []) => ci::run(),
+        ("demo", rest) => demo(rest),
+        ("setup", []) => tools::setup().map(drop),
+        ("help" | "--help" | "-h", _) => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(Failure::new(format!(
+            "no task `{}`\n\n{USAGE}",
+            arguments.join(" ")
+        ))),
+    }
+}
+
+fn demo(arguments: &[String]) -> Result<()> {
+    let main_job = [String::from("run")];
+    let arguments = if arguments.is_empty() {
+        &main_job
+    } else {
+        arguments
+    };
+    cargo([
+        "run",
+        "--package",
+        "gym-demo",
+        "--features",
+        "telemetry",
+        "--",
+    ])
+    .args(arguments)
+    .run()
+}

@@ -1,0 +1,132 @@
+//! `cargo xtask ci`: every check and every test, in both builds.
+//!
+//! Packages are always named one by one. A command over the whole workspace would unify features, and with them turn
+//! telemetry on in every package: the compiled-out build would never be seen.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::command::{Invocation, cargo, target_directory};
+use crate::failure::{Failure, Result};
+use crate::members::{Build, Member, TELEMETRY, members};
+use crate::steps::Steps;
+use crate::tally::Tally;
+use crate::tools::{self, Tools, is_unattended};
+
+/// Tells a test where a Python with OpenTelemetry is. Unset: there is none.
+const PYTHON: &str = "GYM_TEST_PYTHON";
+/// Tells a test where a `gym-demo` built without telemetry is. Unset: there is none.
+const COMPILED_OUT_DEMO: &str = "GYM_TEST_COMPILED_OUT_DEMO";
+
+/// Runs everything; stops at the first failure.
+pub(crate) fn run() -> Result<()> {
+    let members = members()?;
+    let mut steps = Steps::new();
+    let tools = steps.take("tools", tools::setup)?;
+    steps.take("format", || cargo(["fmt", "--all", "--", "--check"]).run())?;
+    steps.take("licences, bans and sources of dependencies", || {
+        tools.deny(["check", "licenses", "bans", "sources"]).run()
+    })?;
+
+    // One build after the other, so that each finds the artefacts of the step before it.
+    for build in [Build::Off, Build::On] {
+        let word = build.word();
+        steps.take(
+            format!("clippy, {word}, every combination of features"),
+            || clippy(&members, build),
+        )?;
+        steps.take_tests(format!("tests, {word}"), || test(&members, build, &tools))?;
+        steps.take(format!("documentation, {word}"), || {
+            document(&members, build)
+        })?;
+        if build == Build::Off {
+            steps.take(
+                "a demo without telemetry for the tests",
+                keep_compiled_out_demo,
+            )?;
+        }
+    }
+    steps.summarise();
+    Ok(())
+}
+
+fn clippy(members: &[Member], build: Build) -> Result<()> {
+    for member in members.iter().filter(|member| member.is_in(build)) {
+        for features in member.feature_combinations() {
+            let has_telemetry = features.contains(&TELEMETRY);
+            let has_switch = member.features.iter().any(|feature| feature == TELEMETRY);
+            if has_switch && has_telemetry != (build == Build::On) {
+                continue;
+            }
+            let features = features.join(",");
+            println!("    {} [{features}]", member.name);
+            cargo([
+                "clippy",
+                "--quiet",
+                "--all-targets",
+                "--package",
+                &member.name,
+            ])
+            .args(["--features", &features, "--", "--deny", "warnings"])
+            .run()?;
+        }
+    }
+    Ok(())
+}
+
+fn test(members: &[Member], build: Build, tools: &Tools) -> Result<Tally> {
+    let mut command = selected("test", members, build);
+    if let Some(python) = &tools.python {
+        command = command.env(PYTHON, python);
+    }
+    let demo = compiled_out_demo();
+    if build == Build::On && demo.is_file() {
+        command = command.env(COMPILED_OUT_DEMO, demo);
+    }
+    let mut total = Tally::default();
+    command.run_watching(|line| {
+        if let Some(tally) = Tally::from_line(line) {
+            total += tally;
+        }
+    })?;
+    if total.ignored > 0 && is_unattended() {
+        return Err(Failure::new(format!(
+            "{} tests were ignored, and an unattended run must not skip any",
+            total.ignored
+        )));
+    }
+    Ok(total)
+}
+
+fn document(members: &[Member], build: Build) -> Result<()> {
+    selected("doc", members, build)
+        .args(["--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .run()
+}
+
+/// A cargo command over every package of a build, with all the features that belong to it.
+fn selected(subcommand: &str, members: &[Member], build: Build) -> Invocation {
+    let mut command = cargo([subcommand]);
+    let mut features = Vec::new();
+    for member in members.iter().filter(|member| member.is_in(build)) {
+        command = command.args(["--package", &member.name]);
+        for feature in member.features_in(build) {
+            features.push(format!("{}/{feature}", member.name));
+        }
+    }
+    command.args(["--features", &features.join(",")])
+}
+
+/// Where the demo without telemetry is kept: cargo's own place for it is overwritten by the other build.
+fn compiled_out_demo() -> PathBuf {
+    target_directory().join("tools/gym-demo-compiled-out")
+}
+
+fn keep_compiled_out_demo() -> Result<()> {
+    cargo(["build", "--quiet", "--package", "gym-demo"]).run()?;
+    let built = target_directory().join("debug/gym-demo");
+    fs::copy(&built, compiled_out_demo())
+        .map_err(|error| Failure::io("could not keep a copy of", &built, &error))?;
+    Ok(())
+}
