@@ -9,7 +9,7 @@
 //! | [`span`], [`event`], [`scope`], [`attribute`], [`metric`] | every name that goes over the wire |
 //! | [`value`] | attribute values and the trait that makes them |
 //! | [`group`] | span groups, presets and the switch of each group |
-//! | [`config`], [`identity`], [`env`] | settings, who a process is, and the environment that hands both on |
+//! | [`config`], [`identity`], [`env`](mod@env) | settings, who a process is, and the environment that hands both on |
 //! | [`propagation`] | `traceparent`, `tracestate` and `baggage` |
 //! | [`redaction`], [`mask`] | what never leaves the process in clear |
 //! | [`receipt`] | what a shutdown managed to export |

@@ -2,10 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::registration::{ALL, MAX_GROUPS, RegisterError, RegisterErrorKind, Registration};
-use super::{Resolution, SpanGroup, report};
+use super::registration::{
+    ALL, MAX_GROUPS, Preset, RegisterError, RegisterErrorKind, Registration,
+};
+use super::report::{self, Condition};
+use super::{Resolution, SpanGroup};
 
-/// The largest number of texts that are remembered as reported; nothing is reported beyond it.
+#[cfg(test)]
+mod tests;
+
+/// How much is remembered as reported; nothing is reported beyond it.
 const MAX_REPORTED: usize = 1024;
 
 /// What one library registered.
@@ -21,6 +27,11 @@ impl Library {
     pub(super) fn has(&self, name: &str) -> bool {
         self.groups.iter().any(|group| group.name() == name)
     }
+}
+
+fn owned(preset: &Preset<'_>) -> (String, Vec<String>) {
+    let members = preset.members.iter().map(|member| (*member).to_owned());
+    (preset.name.to_owned(), members.collect())
 }
 
 /// What decides which groups are on.
@@ -55,16 +66,7 @@ impl Registry {
         let library = Library {
             namespace: registration.namespace.to_owned(),
             groups: registration.groups.to_vec(),
-            presets: registration
-                .presets
-                .iter()
-                .map(|preset| {
-                    (
-                        preset.name.to_owned(),
-                        preset.members.iter().map(|m| (*m).to_owned()).collect(),
-                    )
-                })
-                .collect(),
+            presets: registration.presets.iter().map(owned).collect(),
         };
         let known = self
             .libraries
@@ -94,33 +96,26 @@ impl Registry {
 
     /// Lets a setting decide; returns what is suspicious about it unless that was reported before.
     pub(super) fn apply_spec(&mut self, spec: &str) -> Option<String> {
-        self.selection = Selection::Spec(spec.to_owned());
-        self.switch(&[]);
-        self.resolve(spec)
-            .warning()
-            .and_then(|text| self.report_once(text))
+        self.select(Selection::Spec(spec.to_owned()));
+        let condition = report::of_resolution(&self.resolve(spec))?;
+        self.report_once(condition)
     }
 
     /// Lets nothing but `groups` be on from now on.
     pub(super) fn pin(&mut self, groups: &[&'static SpanGroup]) {
-        let before =
-            match std::mem::replace(&mut self.selection, Selection::Pinned(groups.to_vec())) {
-                Selection::Pinned(groups) => groups,
-                Selection::None | Selection::Spec(_) => Vec::new(),
-            };
-        self.switch(&before);
+        self.select(Selection::Pinned(groups.to_vec()));
     }
 
     /// Returns every suspicious condition that was not reported before.
     pub(super) fn unreported(&mut self) -> Vec<String> {
-        let mut texts = report::of_registrations(&self.libraries);
+        let mut conditions = report::of_registrations(&self.libraries);
         if let Selection::Spec(spec) = &self.selection {
-            texts.extend(self.resolve(spec).warning());
+            conditions.extend(report::of_resolution(&self.resolve(spec)));
         }
-        texts
+        let unreported = conditions
             .into_iter()
-            .filter_map(|text| self.report_once(text))
-            .collect()
+            .filter_map(|condition| self.report_once(condition));
+        unreported.collect()
     }
 
     /// Finds a group by name; of two with one name, that of the library that registered first.
@@ -134,7 +129,8 @@ impl Registry {
         for group in self.groups() {
             registered.entry(group.name()).or_insert(group);
         }
-        let mut presets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::from([(ALL, BTreeSet::new())]);
+        let mut presets: BTreeMap<&str, BTreeSet<&str>> =
+            BTreeMap::from([(ALL, registered.keys().copied().collect())]);
         for (preset, members) in self.libraries.iter().flat_map(|library| &library.presets) {
             presets
                 .entry(preset)
@@ -149,23 +145,16 @@ impl Registry {
             if entry.is_empty() || !seen.insert(entry.clone()) {
                 continue;
             }
-            let members = presets.get(entry.as_str());
-            if entry == ALL {
-                selected.extend(registered.keys().copied());
-            }
-            selected.extend(
-                members
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|name| registered.get_key_value(name))
-                    .map(|(name, _)| *name),
-            );
-            if let Some((name, _)) = registered.get_key_value(entry.as_str()) {
-                selected.insert(name);
-            } else if members.is_none() {
+            let (members, group) = (presets.get(entry.as_str()), registered.get(entry.as_str()));
+            if members.is_none() && group.is_none() {
                 unknown.push(entry);
                 continue;
             }
+            let members = members
+                .into_iter()
+                .flatten()
+                .filter_map(|name| registered.get(name));
+            selected.extend(members.chain(group).map(|group| group.name()));
             known.push(entry);
         }
 
@@ -175,6 +164,13 @@ impl Registry {
             registered: registered.into_keys().collect(),
             presets: presets.into_keys().map(str::to_owned).collect(),
             known,
+        }
+    }
+
+    fn select(&mut self, selection: Selection) {
+        match std::mem::replace(&mut self.selection, selection) {
+            Selection::Pinned(before) => self.switch(&before),
+            Selection::None | Selection::Spec(_) => self.switch(&[]),
         }
     }
 
@@ -231,11 +227,14 @@ impl Registry {
         }
     }
 
-    fn report_once(&mut self, text: String) -> Option<String> {
-        if self.reported.contains(&text) || self.reported.len() >= MAX_REPORTED {
+    fn report_once(&mut self, condition: Condition) -> Option<String> {
+        let Condition { parts, text } = condition;
+        if self.reported.len() >= MAX_REPORTED
+            || parts.iter().all(|part| self.reported.contains(part))
+        {
             return None;
         }
-        self.reported.insert(text.clone());
+        self.reported.extend(parts);
         Some(text)
     }
 }

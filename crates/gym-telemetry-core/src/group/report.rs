@@ -10,8 +10,17 @@ const MAX_SHOWN: usize = 16;
 /// The largest number of characters of one entry that a text repeats.
 const MAX_ENTRY: usize = 64;
 
+/// Something that people should know of.
+#[derive(Debug)]
+pub(super) struct Condition {
+    /// What the condition consists of; a condition without new parts is not reported again.
+    pub(super) parts: Vec<String>,
+    /// One line for people.
+    pub(super) text: String,
+}
+
 /// What is suspicious about a setting.
-pub(super) fn of_resolution(resolution: &Resolution) -> Option<String> {
+pub(super) fn of_resolution(resolution: &Resolution) -> Option<Condition> {
     let Resolution {
         groups,
         unknown,
@@ -19,68 +28,64 @@ pub(super) fn of_resolution(resolution: &Resolution) -> Option<String> {
         presets,
         known,
     } = resolution;
-    if !unknown.is_empty() {
-        let ignored = list(unknown.iter().map(String::as_str));
-        if registered.is_empty() {
-            return Some(format!(
-                "span_groups: ignored {ignored}: no span group is registered in this process"
-            ));
-        }
-        let registered = registered.join(", ");
-        let presets = presets.join(", ");
-        return Some(format!(
-            "span_groups: ignored {ignored}: registered groups are {registered}; presets are {presets}"
-        ));
-    }
-    if groups.is_empty() && !known.is_empty() {
-        let known = list(known.iter().map(String::as_str));
-        return Some(if registered.is_empty() {
-            format!(
-                "span_groups: {known} selects nothing: no span group is registered in this process"
-            )
-        } else {
-            let registered = registered.join(", ");
-            format!(
-                "span_groups: {known} selects no registered group; registered groups are {registered}"
-            )
-        });
-    }
-    None
+    let (entries, is_unknown) = match (unknown.as_slice(), groups.is_empty()) {
+        ([], false) => return None,
+        ([], true) if known.is_empty() => return None,
+        ([], true) => (known, false),
+        (_, _) => (unknown, true),
+    };
+    let shown = list(entries.iter().map(String::as_str));
+    let what = if is_unknown {
+        format!("ignored {shown}")
+    } else {
+        format!("{shown} selects no group")
+    };
+    let text = if registered.is_empty() {
+        format!("span_groups: {what}: no span group is registered in this process")
+    } else {
+        let (registered, presets) = (registered.join(", "), presets.join(", "));
+        format!("span_groups: {what}: registered groups are {registered}; presets are {presets}")
+    };
+    let part =
+        |entry: &String| format!("span_groups {is_unknown} {} {entry}", registered.is_empty());
+    Some(Condition {
+        parts: entries.iter().take(MAX_SHOWN).map(part).collect(),
+        text,
+    })
 }
 
-/// What is suspicious about the registrations of a process, one text per condition.
-pub(super) fn of_registrations(libraries: &[Library]) -> Vec<String> {
+/// What is suspicious about the registrations of a process.
+pub(super) fn of_registrations(libraries: &[Library]) -> Vec<Condition> {
     let mut texts = Vec::new();
     for (index, library) in libraries.iter().enumerate() {
+        let namespace = &library.namespace;
         for group in &library.groups {
-            if let Some(owner) = libraries[..index]
-                .iter()
-                .find(|owner| owner.has(group.name()))
-            {
+            let group = group.name();
+            if let Some(owner) = libraries[..index].iter().find(|owner| owner.has(group)) {
+                let owner = &owner.namespace;
                 texts.push(format!(
-                    "span group {:?} of {:?} is also registered by {:?}: both are switched together",
-                    group.name(),
-                    library.namespace,
-                    owner.namespace,
+                    "span group {group:?} of {namespace:?} is also registered by {owner:?}: both are switched together"
                 ));
             }
         }
         for (preset, members) in &library.presets {
-            let unowned = members
+            for member in members
                 .iter()
-                .map(String::as_str)
-                .filter(|name| !libraries.iter().any(|l| l.has(name)));
-            let unowned: Vec<_> = unowned.collect();
-            if !unowned.is_empty() {
+                .filter(|member| !libraries.iter().any(|known| known.has(member)))
+            {
                 texts.push(format!(
-                    "span group preset {preset:?} of {:?} names {}, which nobody has registered so far",
-                    library.namespace,
-                    list(unowned.into_iter()),
+                    "span group preset {preset:?} of {namespace:?} names {member:?}, which nobody has registered so far"
                 ));
             }
         }
     }
     texts
+        .into_iter()
+        .map(|text| Condition {
+            parts: vec![text.clone()],
+            text,
+        })
+        .collect()
 }
 
 /// Quotes the first entries, cut if long: a setting can hold anything.

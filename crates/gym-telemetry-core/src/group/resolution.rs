@@ -31,6 +31,6 @@ impl Resolution {
     /// What is suspicious about the setting, as one line for people, or `None`.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        report::of_resolution(self)
+        report::of_resolution(self).map(|condition| condition.text)
     }
 }

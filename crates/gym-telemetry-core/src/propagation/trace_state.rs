@@ -139,20 +139,16 @@ fn check_name(name: &[u8], max: usize) -> Result<(), ParseError> {
 
 /// Removes whole entries until the list is short enough.
 fn fit(members: &mut Vec<&[u8]>) {
-    let separators = members.len().saturating_sub(1);
-    let mut len = members.iter().map(|member| member.len()).sum::<usize>() + separators;
-    let mut index = members.len();
-    while len > MAX_LEN && index > 0 {
-        index -= 1;
-        if members[index].len() > LARGE_MEMBER {
+    // Each entry counts with the comma after it; the last has none.
+    const LIMIT: usize = MAX_LEN + 1;
+    let mut len: usize = members.iter().map(|member| member.len() + 1).sum();
+    for index in (0..members.len()).rev() {
+        if len > LIMIT && members[index].len() > LARGE_MEMBER {
             len -= members.remove(index).len() + 1;
         }
     }
-    while len > MAX_LEN {
-        match members.pop() {
-            Some(member) => len -= member.len() + 1,
-            None => break,
-        }
+    while len > LIMIT {
+        len -= members.pop().map_or(len, |member| member.len() + 1);
     }
 }
 

@@ -41,15 +41,15 @@ pub(super) fn parse(text: &[u8]) -> Result<SpanContext, ParseError> {
     let Some((known, rest)) = text.split_at_checked(LEN) else {
         return error(ParseErrorKind::Length);
     };
+    if [known[2], known[35], known[52]] != [b'-'; 3] {
+        return error(ParseErrorKind::Length);
+    }
     let [version] = hex::decode(&known[0..2])?;
     match (version, rest) {
         (0xff, _) => return error(ParseErrorKind::Version),
         // A later version may go on, but only after a separator.
         (_, []) | (1.., [b'-', ..]) => {}
         _ => return error(ParseErrorKind::Length),
-    }
-    if [known[2], known[35], known[52]] != [b'-'; 3] {
-        return error(ParseErrorKind::Length);
     }
     let zero = ParseError::new(ParseErrorKind::ZeroId);
     let trace_id = TraceId::from_bytes(hex::decode(&known[3..35])?).ok_or(zero)?;

@@ -1,0 +1,114 @@
+//! The names that go over the wire.
+
+use std::collections::HashSet;
+
+use gym_telemetry_core::env::{GYM_PREFIX, LENS_PREFIX, SETTINGS};
+use gym_telemetry_core::metric::{self, MetricKind};
+use gym_telemetry_core::{MetricDescriptor, span};
+
+#[test]
+fn metrics_have_a_name_of_their_own_and_are_sorted() {
+    let names = metric::ALL.map(|metric| metric.name);
+    assert!(names.is_sorted());
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+}
+
+#[test]
+fn exactly_the_histograms_have_bounds_and_they_ascend() {
+    for MetricDescriptor {
+        name, kind, bounds, ..
+    } in metric::ALL
+    {
+        assert_eq!(*kind == MetricKind::Histogram, !bounds.is_empty(), "{name}");
+        assert!(bounds.is_sorted_by(|low, high| low < high), "{name}");
+        assert!(bounds.iter().all(|bound| bound.is_finite()), "{name}");
+    }
+}
+
+#[test]
+fn no_metric_carries_an_id() {
+    for MetricDescriptor {
+        name,
+        attributes,
+        description,
+        ..
+    } in metric::ALL
+    {
+        assert!(
+            !attributes
+                .iter()
+                .any(|key| key.split('.').next_back() == Some("id")),
+            "{name}"
+        );
+        assert!(
+            !description.is_empty() && !description.ends_with('.'),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_long_rollout_and_a_short_request_fall_in_finite_buckets() {
+    let finite =
+        |metric: &MetricDescriptor, value: f64| metric.bounds.iter().any(|bound| value <= *bound);
+    assert!(finite(&metric::ROLLOUT_DURATION, 25.0 * 60.0 * 1000.0));
+    assert!(finite(&metric::HTTP_SERVER_REQUEST_DURATION, 0.004));
+}
+
+#[test]
+fn metric_names_are_what_dashboards_know() {
+    let rows: Vec<_> = metric::ALL
+        .iter()
+        .map(|m| (m.name, m.kind, m.unit, m.bounds.len()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("gym.rollout.duration_ms", MetricKind::Histogram, "ms", 15),
+            ("gym.servers.active", MetricKind::Gauge, "", 0),
+            ("gym.verify.duration_ms", MetricKind::Histogram, "ms", 15),
+            ("gym.verify.success_rate", MetricKind::Gauge, "", 0),
+            (
+                "http.server.request.duration",
+                MetricKind::Histogram,
+                "s",
+                14
+            ),
+        ]
+    );
+}
+
+#[test]
+fn every_setting_has_the_two_prefixes_and_one_suffix() {
+    let mut names = HashSet::new();
+    for setting in SETTINGS {
+        let suffix = setting
+            .gym
+            .strip_prefix(GYM_PREFIX)
+            .expect("has the prefix");
+        assert!(
+            setting
+                .lens
+                .is_none_or(|lens| lens.strip_prefix(LENS_PREFIX) == Some(suffix)),
+            "{suffix}"
+        );
+        assert!(setting.names().all(|name| names.insert(name)), "{suffix}");
+        assert_eq!(
+            setting.names().next(),
+            Some(setting.gym),
+            "the own variable comes first"
+        );
+    }
+}
+
+#[test]
+fn client_spans_have_a_bounded_number_of_names() {
+    for method in [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ] {
+        assert_eq!(span::http_client(method), format!("HTTP {method}"));
+    }
+    for method in ["", "get", "PROPFIND", "POST "] {
+        assert_eq!(span::http_client(method), "HTTP", "{method}");
+    }
+}
