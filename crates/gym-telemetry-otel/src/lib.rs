@@ -1,20 +1,45 @@
 //! The OpenTelemetry back end of gym-telemetry.
 
+mod attributes;
+mod contain;
+mod context;
 mod environment;
+mod failure;
+mod fork;
+mod future;
+mod handle;
 mod handover;
+mod lifecycle;
+mod options;
+mod process;
 mod random;
+mod recorder;
 #[allow(
     dead_code,
     unused_imports,
     reason = "read by the exporters and the lifecycle, which are built on it"
 )]
 mod settings;
+mod span;
+mod stack;
+#[doc(hidden)]
+pub mod testing;
+mod thread;
 mod warn;
 
 #[cfg(test)]
 mod test_env;
+#[cfg(test)]
+mod tests;
 
+pub use attributes::Attributes;
+pub use context::{Context, ContextGuard, carry};
+pub use future::{FutureExt, InContext, InSpan, InSpanErr};
+pub use handle::{DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle};
 pub use handover::{
     configure_telemetry_env, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
     memory_profiling_config_from_env,
 };
+pub use lifecycle::{get_telemetry, shutdown_telemetry, shutdown_telemetry_async};
+pub use options::{Parent, SpanOptions, Status, StatusStyle};
+pub use span::{Entered, Span, set_current_attributes, with_current_span};

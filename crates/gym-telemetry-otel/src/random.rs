@@ -9,7 +9,8 @@ pub(crate) fn hex12() -> String {
     format!("{:012x}", word() & 0xffff_ffff_ffff)
 }
 
-fn word() -> u64 {
+/// A random number.
+pub(crate) fn word() -> u64 {
     let mut bytes = [0; 8];
     // The operating system never cuts so short a request.
     if getrandom(&mut bytes, GetRandomFlags::empty()) == Ok(bytes.len()) {

@@ -1,0 +1,206 @@
+//! Attributes on their way into a span, an event or a link.
+
+use std::borrow::Cow;
+
+use gym_telemetry_core::value::StrArray;
+use gym_telemetry_core::{Redaction, ToValue, Value};
+use opentelemetry::{Array, Key, KeyValue, StringValue, Value as OtelValue};
+
+use crate::recorder::{SpanLimits, cut};
+
+/// Collects attributes; the closures that describe a span, an event or a link get one.
+///
+/// Secrets are replaced, texts beyond the configured length are cut, and attributes beyond the configured number
+/// are dropped and counted.
+#[derive(Debug)]
+pub struct Attributes<'a> {
+    list: &'a mut AttributeList,
+    limit: usize,
+    value_length: Option<usize>,
+    redaction: Redaction<'a>,
+}
+
+impl<'a> Attributes<'a> {
+    pub(crate) fn new(
+        list: &'a mut AttributeList,
+        limit: usize,
+        limits: &SpanLimits,
+        redaction: Redaction<'a>,
+    ) -> Self {
+        Self {
+            list,
+            limit,
+            value_length: limits.value_length,
+            redaction,
+        }
+    }
+
+    /// Sets an attribute. The last value of a key wins; `None` values are skipped.
+    pub fn set<V>(&mut self, key: impl Into<Cow<'static, str>>, value: &V)
+    where
+        V: ToValue + ?Sized,
+    {
+        if let Some(value) = value.to_value() {
+            let key = key.into();
+            let value = own(self.redaction.apply(&key, value), self.value_length);
+            self.list.set(key.into(), value, self.limit);
+        }
+    }
+}
+
+/// Attributes with distinct keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AttributeList {
+    pub items: Vec<KeyValue>,
+    pub dropped: u32,
+}
+
+impl AttributeList {
+    pub(crate) fn set(&mut self, key: Key, value: OtelValue, limit: usize) {
+        if let Some(known) = self.items.iter_mut().find(|item| item.key == key) {
+            known.value = value;
+        } else if self.items.len() < limit {
+            self.items.push(KeyValue::new(key, value));
+        } else {
+            self.dropped = self.dropped.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn append(&mut self, other: Self, limit: usize) {
+        for item in other.items {
+            self.set(item.key, item.value, limit);
+        }
+        self.dropped = self.dropped.saturating_add(other.dropped);
+    }
+}
+
+fn own(value: Value<'_>, length: Option<usize>) -> OtelValue {
+    match value {
+        Value::Bool(value) => OtelValue::Bool(value),
+        Value::I64(value) => OtelValue::I64(value),
+        Value::U64(value) => OtelValue::String(value.to_string().into()),
+        Value::F64(value) => OtelValue::F64(value),
+        Value::Static(text) => OtelValue::String(cut(text, length).into()),
+        Value::Str(text) => OtelValue::String(own_text(text, length)),
+        Value::Bools(values) => OtelValue::Array(Array::Bool(values.to_vec())),
+        Value::I64s(values) => OtelValue::Array(Array::I64(values.to_vec())),
+        Value::F64s(values) => OtelValue::Array(Array::F64(values.to_vec())),
+        Value::Strs(texts) => OtelValue::Array(Array::String(own_texts(texts, length))),
+        // A kind of value that the vocabulary gains later is shown as text until it is handled here.
+        other => OtelValue::String(own_text(&format!("{other:?}"), length)),
+    }
+}
+
+fn own_texts(texts: StrArray<'_>, length: Option<usize>) -> Vec<StringValue> {
+    texts.iter().map(|text| own_text(text, length)).collect()
+}
+
+fn own_text(text: &str, length: Option<usize>) -> StringValue {
+    cut(text, length).to_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(
+        limit: usize,
+        limits: &SpanLimits,
+        describe: impl FnOnce(&mut Attributes<'_>),
+    ) -> AttributeList {
+        let mut list = AttributeList::default();
+        describe(&mut Attributes::new(
+            &mut list,
+            limit,
+            limits,
+            Redaction::DEFAULT,
+        ));
+        list
+    }
+
+    fn texts(list: &AttributeList) -> Vec<(String, String)> {
+        list.items
+            .iter()
+            .map(|item| (item.key.to_string(), item.value.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn the_last_value_of_a_key_wins_and_keeps_the_place_of_the_first() {
+        let list = collect(128, &SpanLimits::default(), |attributes| {
+            attributes.set("a", &1_i64);
+            attributes.set("b", &2_i64);
+            attributes.set("a", "three");
+        });
+        assert_eq!(
+            texts(&list),
+            [("a".into(), "three".into()), ("b".into(), "2".into())]
+        );
+    }
+
+    #[test]
+    fn beyond_the_limit_new_keys_are_dropped_and_known_keys_still_change() {
+        let list = collect(2, &SpanLimits::default(), |attributes| {
+            for key in ["a", "b", "c", "d", "a"] {
+                attributes.set(key, key);
+            }
+            attributes.set("b", &true);
+        });
+        assert_eq!(
+            texts(&list),
+            [("a".into(), "a".into()), ("b".into(), "true".into())]
+        );
+        assert_eq!(list.dropped, 2);
+    }
+
+    #[test]
+    fn absent_values_are_skipped() {
+        let list = collect(128, &SpanLimits::default(), |attributes| {
+            attributes.set("none", &None::<i64>);
+            attributes.set("some", &Some(1_i64));
+        });
+        assert_eq!(texts(&list), [("some".into(), "1".into())]);
+    }
+
+    #[test]
+    fn integers_beyond_the_signed_range_become_text() {
+        let list = collect(128, &SpanLimits::default(), |attributes| {
+            attributes.set("n", &u64::MAX);
+        });
+        assert_eq!(list.items[0].value, OtelValue::from("18446744073709551615"));
+    }
+
+    #[test]
+    fn secrets_are_replaced_in_texts_and_lists_of_texts() {
+        let list = collect(128, &SpanLimits::default(), |attributes| {
+            attributes.set("prompt", "clear");
+            attributes.set("http.request.header.Authorization", "clear");
+            attributes.set("token", &["clear", "clear"]);
+            attributes.set("key", &7_i64);
+            attributes.set("token_count", &7_i64);
+        });
+        assert!(!format!("{list:?}").contains("clear"));
+        assert_eq!(list.items[3].value, OtelValue::I64(7));
+        assert_eq!(list.items[4].value, OtelValue::I64(7));
+    }
+
+    #[test]
+    fn text_values_are_cut_to_the_configured_length_in_lists_too() {
+        let limits = SpanLimits {
+            value_length: Some(3),
+            ..SpanLimits::default()
+        };
+        let list = collect(128, &limits, |attributes| {
+            attributes.set("word", "ab🙂🙂");
+            attributes.set("static", &gym_telemetry_core::value::StaticStr("abcd"));
+            attributes.set("list", &["abcd", "ab"]);
+        });
+        assert_eq!(list.items[0].value, OtelValue::from("ab🙂"));
+        assert_eq!(list.items[1].value, OtelValue::from("abc"));
+        let expected = vec![StringValue::from("abc"), StringValue::from("ab")];
+        assert_eq!(
+            list.items[2].value,
+            OtelValue::Array(Array::String(expected))
+        );
+    }
+}

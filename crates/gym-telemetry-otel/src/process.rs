@@ -1,0 +1,57 @@
+//! What this process has settled on.
+//!
+//! The first decision holds for good. A forked child inherits it without the telemetry thread, so it starts a
+//! telemetry of its own when it first needs one: its generation is appended to that of its parent.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::fork;
+use crate::recorder::Recorder;
+use crate::thread::Telemetry;
+
+static SETTLED: OnceLock<Option<Generation>> = OnceLock::new();
+
+/// Starts telemetry for this process; asked again in a forked child. `None` leaves telemetry off.
+pub(crate) type Launch = Arc<dyn Fn() -> Option<Telemetry> + Send + Sync>;
+
+/// The telemetry of one process in a line of forks.
+struct Generation {
+    number: u32,
+    telemetry: Option<Telemetry>,
+    launch: Launch,
+    child: OnceLock<Box<Generation>>,
+}
+
+impl Generation {
+    fn start(launch: Launch) -> Self {
+        let number = fork::generation();
+        Self {
+            number,
+            telemetry: launch(),
+            launch,
+            child: OnceLock::new(),
+        }
+    }
+}
+
+/// Settles the process unless it is settled already. Threads that come at the same time wait for the first one.
+pub(crate) fn settle(decide: impl FnOnce() -> Option<Launch>) {
+    SETTLED.get_or_init(|| decide().map(Generation::start));
+}
+
+/// The telemetry of this process, if it has settled on having one.
+pub(crate) fn telemetry() -> Option<&'static Telemetry> {
+    let mut generation = SETTLED.get()?.as_ref()?;
+    let number = fork::generation();
+    while generation.number != number {
+        generation = generation
+            .child
+            .get_or_init(|| Box::new(Generation::start(Arc::clone(&generation.launch))));
+    }
+    generation.telemetry.as_ref()
+}
+
+/// The recorder of this process, if spans are exported.
+pub(crate) fn recorder() -> Option<&'static Recorder> {
+    telemetry()?.recorder()
+}

@@ -1,0 +1,167 @@
+//! The telemetry thread.
+//!
+//! One thread per process owns a runtime of its own and every exporter lives on it, so that neither a blocked nor a
+//! vanished runtime of the application can stall an export, and a slow collector cannot stall the application. Spans
+//! and metrics are separate jobs: one that hangs does not hold up the other.
+
+mod inbox;
+mod metrics;
+mod request;
+mod shutdown;
+mod sink;
+mod spans;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::thread::ThreadId;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+pub(crate) use sink::{MetricSink, SdkSpanSink, SpanSink};
+pub(crate) use spans::Schedule;
+
+use crate::contain::{Contained, contain};
+use crate::fork;
+use crate::recorder::Recorder;
+use crate::warn::warn;
+use inbox::Inbox;
+use request::Request;
+use shutdown::Shutdown;
+
+/// What the telemetry thread has to do.
+pub(crate) struct Plan {
+    /// Where spans are recorded; `None` if they are not exported.
+    pub spans: Option<(&'static Recorder, Schedule)>,
+    /// Time between two exports of metrics; `None` if they are not exported.
+    pub metrics: Option<Duration>,
+    /// Builds the exporters, on the telemetry thread and inside its runtime: it may take its time.
+    pub build: Box<dyn FnOnce() -> Sinks + Send>,
+}
+
+/// The exporters, or why one could not be built; the text holds no secret.
+pub(crate) struct Sinks {
+    pub spans: Result<Box<dyn SpanSink>, String>,
+    pub metrics: Result<Box<dyn MetricSink>, String>,
+}
+
+/// The telemetry of one process: its recorder and the way to its telemetry thread.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    spans: Option<Signal>,
+    metrics: Option<Signal>,
+    recorder: Option<&'static Recorder>,
+    /// Whether there is an exporter for metrics, as far as is known.
+    has_metrics: Arc<AtomicBool>,
+    thread: ThreadId,
+    shutdown: Shutdown,
+}
+
+/// The way to one signal's job.
+type Signal = UnboundedSender<Request>;
+
+impl Telemetry {
+    /// Starts the telemetry thread.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system refuses the thread or what its runtime needs.
+    pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
+        fork::watch();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .thread_name("gym-telemetry-blocking")
+            .build()?;
+        let Plan {
+            spans,
+            metrics,
+            build,
+        } = plan;
+        let recorder = spans.map(|(recorder, _)| recorder);
+        let (to_spans, from_spans) = unbounded_channel();
+        let (to_metrics, from_metrics) = unbounded_channel();
+        let to_metrics = metrics.is_some().then_some(to_metrics);
+        let has_metrics = Arc::new(AtomicBool::new(metrics.is_some()));
+        let metrics_built = Arc::clone(&has_metrics);
+        let thread = std::thread::Builder::new()
+            .name("gym-telemetry".to_owned())
+            .spawn(move || {
+                let sinks = {
+                    let _inside = runtime.enter();
+                    contain(build).unwrap_or_else(|panic| Sinks {
+                        spans: Err(format!("the exporter {panic}")),
+                        metrics: Err(format!("the exporter {panic}")),
+                    })
+                };
+                let spans = spans.map(|(recorder, schedule)| {
+                    complain("spans", &sinks.spans);
+                    spans::Spans::new(recorder, schedule, sinks.spans, Inbox::new(from_spans)).run()
+                });
+                let metrics = metrics.map(|interval| {
+                    complain("metrics", &sinks.metrics);
+                    metrics_built.store(sinks.metrics.is_ok(), Ordering::Relaxed);
+                    metrics::Metrics::new(interval, sinks.metrics, Inbox::new(from_metrics)).run()
+                });
+                runtime.block_on(both(spans, metrics));
+                // Not waited for: a look-up of a name may hang in there.
+                runtime.shutdown_background();
+            })?;
+        Ok(Self {
+            spans: recorder.is_some().then_some(to_spans),
+            metrics: to_metrics,
+            recorder,
+            has_metrics,
+            thread: thread.thread().id(),
+            shutdown: Shutdown::default(),
+        })
+    }
+
+    /// Whether anything is exported.
+    pub(crate) fn is_exporting(&self) -> bool {
+        let has_spans = self.recorder.is_some_and(Recorder::is_accepting);
+        !self.shutdown.has_begun() && (has_spans || self.has_metrics.load(Ordering::Relaxed))
+    }
+
+    /// Where spans are recorded.
+    pub(crate) fn recorder(&self) -> Option<&'static Recorder> {
+        self.recorder
+    }
+}
+
+fn complain<T>(what: &str, sink: &Result<T, String>) {
+    if let Err(trouble) = sink {
+        warn(
+            format!("build {what}"),
+            &format_args!("{what} are not exported: {trouble}"),
+        );
+    }
+}
+
+/// Runs the jobs side by side. One that panics ends alone.
+async fn both(spans: Option<impl Future<Output = ()>>, metrics: Option<impl Future<Output = ()>>) {
+    let mut spans = pin!(job("spans", spans));
+    let mut metrics = pin!(job("metrics", metrics));
+    let (mut spans_done, mut metrics_done) = (false, false);
+    std::future::poll_fn(|context| {
+        spans_done = spans_done || spans.as_mut().poll(context).is_ready();
+        metrics_done = metrics_done || metrics.as_mut().poll(context).is_ready();
+        if spans_done && metrics_done {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+async fn job(what: &str, work: Option<impl Future<Output = ()>>) {
+    let Some(work) = work else { return };
+    if let Err(panic) = Contained(Box::pin(work)).await {
+        warn(
+            format!("job {what}"),
+            &format_args!("the export of {what} {panic}"),
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! What the telemetry thread exports through.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+
+/// A future of the telemetry thread.
+pub(crate) type Job<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// What became of the items of one export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    /// Items that the destination accepted.
+    pub exported: u64,
+    /// Items that are lost.
+    pub failed: u64,
+    /// What a person should know, without secrets; worth one warning.
+    pub trouble: Option<String>,
+}
+
+/// A destination of spans. All of it is called on the telemetry thread, one call at a time.
+pub(crate) trait SpanSink {
+    /// Exports a batch. Dropping the future gives the batch up.
+    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery>;
+
+    /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
+    fn shut_down(&self, budget: Duration) -> Result<(), String>;
+}
+
+/// A source of metrics with its destination, called like a [`SpanSink`].
+pub(crate) trait MetricSink {
+    /// Reads all instruments and exports what they show.
+    fn collect_and_export(&self) -> Job<'_, Delivery>;
+
+    /// Lets go of what it holds; instruments record nothing afterwards.
+    fn shut_down(&self, budget: Duration) -> Result<(), String>;
+}
+
+/// Any exporter of the OpenTelemetry SDK as a sink.
+#[derive(Debug)]
+pub(crate) struct SdkSpanSink<E>(pub E);
+
+impl<E: SpanExporter> SpanSink for SdkSpanSink<E> {
+    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery> {
+        let count = batch.len() as u64;
+        Box::pin(async move {
+            match self.0.export(batch).await {
+                Ok(()) => Delivery {
+                    exported: count,
+                    ..Delivery::default()
+                },
+                Err(error) => Delivery {
+                    exported: 0,
+                    failed: count,
+                    trouble: Some(error.to_string()),
+                },
+            }
+        })
+    }
+
+    fn shut_down(&self, budget: Duration) -> Result<(), String> {
+        let result: OTelSdkResult = self.0.shutdown_with_timeout(budget);
+        result.map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,277 @@
+//! The spans' part of the telemetry thread.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
+use tokio::time::{Instant, sleep_until};
+
+use super::inbox::{GaveUp, Inbox};
+use super::request::{Request, time_until};
+use super::sink::{Delivery, SpanSink};
+use crate::contain::contain;
+use crate::recorder::{Anchor, Node, Recorder, span_data};
+use crate::warn::warn;
+
+/// When spans are exported.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    /// How long an ended span waits for others before it is exported.
+    pub delay: Duration,
+    /// How long one export may take.
+    pub export_timeout: Duration,
+}
+
+impl Default for Schedule {
+    /// The defaults of the OpenTelemetry specification for batch processors.
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(5),
+            export_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Drains the recorder and exports what it finds.
+pub(super) struct Spans {
+    recorder: &'static Recorder,
+    /// `None` if it could not be built, and after the shutdown.
+    sink: Option<Box<dyn SpanSink>>,
+    schedule: Schedule,
+    anchor: Anchor,
+    inbox: Inbox,
+    /// Spans that were drained and not exported.
+    queue: VecDeque<Arc<Node>>,
+    /// When the oldest span in the recorder has waited long enough.
+    due: Option<Instant>,
+    /// Why there is no exporter, or why an export failed since the last flush.
+    failure: Option<String>,
+}
+
+enum Wake {
+    Request(Request),
+    Recorded,
+    Due,
+    /// Nobody can ask for anything any more.
+    Abandoned,
+}
+
+impl Spans {
+    pub(super) fn new(
+        recorder: &'static Recorder,
+        schedule: Schedule,
+        sink: Result<Box<dyn SpanSink>, String>,
+        inbox: Inbox,
+    ) -> Self {
+        let (sink, failure) = match sink {
+            Ok(sink) => (Some(sink), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let mut spans = Self {
+            recorder,
+            sink,
+            schedule,
+            anchor: Anchor::take(&recorder.clock),
+            inbox,
+            queue: VecDeque::new(),
+            due: None,
+            failure,
+        };
+        if spans.sink.is_none() {
+            spans.discard_all(DropReason::NoExporter);
+        }
+        spans
+    }
+
+    /// Works until it is told to shut down.
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.next().await {
+                Wake::Recorded if self.recorder.queued() < self.recorder.batch_size() => {
+                    // The first of a batch: it waits for the others.
+                    self.due
+                        .get_or_insert_with(|| Instant::now() + self.schedule.delay);
+                }
+                Wake::Recorded | Wake::Due => self.export_recorded().await,
+                Wake::Request(Request::Flush { reply }) => {
+                    self.forget_failure();
+                    self.export_recorded().await;
+                    let _ = reply.try_send(self.outcome());
+                }
+                Wake::Request(Request::ShutDown { deadline, reply }) => {
+                    let receipt = self.shut_down(deadline.into()).await;
+                    let _ = reply.try_send(receipt);
+                    return;
+                }
+                Wake::Abandoned => return,
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Wake {
+        let mut recorded = pin!(self.recorder.wake.notified());
+        let mut due = pin!(self.due.map(sleep_until));
+        std::future::poll_fn(|context| {
+            if let Poll::Ready(request) = self.inbox.poll_next(context) {
+                return Poll::Ready(request.map_or(Wake::Abandoned, Wake::Request));
+            }
+            if recorded.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Wake::Recorded);
+            }
+            match due.as_mut().as_pin_mut() {
+                Some(due) => due.poll(context).map(|()| Wake::Due),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Exports everything that has been recorded so far.
+    async fn export_recorded(&mut self) {
+        self.due = None;
+        self.recorder.drain(&mut self.queue);
+        self.export_queue(None).await;
+        // Only the first span of a queue tells of its arrival. Of those that came while the lists were being
+        // emptied, none was the first.
+        if self.recorder.queued() > 0 {
+            self.recorder.wake.notify_one();
+        }
+    }
+
+    /// Exports the queue in batches, until `deadline` or that of a shutdown which arrives meanwhile. Returns whether
+    /// there was time to.
+    async fn export_queue(&mut self, deadline: Option<Instant>) -> bool {
+        self.anchor.refresh(&self.recorder.clock);
+        while !self.queue.is_empty() {
+            let deadline = deadline.or_else(|| self.inbox.shutdown_deadline());
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return false;
+            }
+            if !self.export_batch(deadline).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn export_batch(&mut self, deadline: Option<Instant>) -> bool {
+        let Some(sink) = &self.sink else {
+            self.discard_queue(DropReason::NoExporter);
+            return true;
+        };
+        let count = self.queue.len().min(self.recorder.batch_size());
+        let mut truncated = 0;
+        let batch: Vec<_> = self
+            .queue
+            .drain(..count)
+            .map(|node| {
+                let (data, is_truncated) = span_data(&node, &self.anchor);
+                truncated += u64::from(is_truncated);
+                data
+            })
+            .collect();
+        let limit = self.schedule.export_timeout;
+        let result = self
+            .inbox
+            .watch(limit, deadline, || sink.export(batch))
+            .await;
+        let in_time = !matches!(result, Err(GaveUp::OutOfTime));
+        let delivery = result.unwrap_or_else(|gave_up| Delivery {
+            exported: 0,
+            failed: count as u64,
+            trouble: match gave_up {
+                GaveUp::Broken(trouble) => Some(trouble),
+                // The receipt of the shutdown will tell.
+                GaveUp::OutOfTime => None,
+            },
+        });
+        self.account(count, truncated, delivery);
+        in_time
+    }
+
+    fn account(&mut self, count: usize, truncated: u64, delivery: Delivery) {
+        let counts = &self.recorder.counts;
+        let exported = delivery.exported.min(count as u64);
+        let lost = count as u64 - exported;
+        let truncated = truncated.min(exported);
+        counts.exported.add(exported - truncated);
+        counts.truncated.add(truncated);
+        counts.failed.add(lost);
+        self.recorder.release(count);
+        if let Some(trouble) = delivery.trouble {
+            let message = format_args!("{lost} of {count} spans could not be exported: {trouble}");
+            warn(format!("spans: {trouble}"), &message);
+            if lost > 0 {
+                self.failure = Some(trouble);
+            }
+        }
+    }
+
+    /// Counts the queue as dropped.
+    fn discard_queue(&mut self, reason: DropReason) {
+        let count = self.queue.len();
+        self.queue.clear();
+        self.recorder.counts.drop_for(reason, count as u64);
+        self.recorder.release(count);
+    }
+
+    /// Takes nothing any more, and counts what was recorded as dropped.
+    fn discard_all(&mut self, reason: DropReason) {
+        self.recorder.close(reason);
+        self.recorder.drain(&mut self.queue);
+        self.discard_queue(reason);
+    }
+
+    fn forget_failure(&mut self) {
+        // That there is no exporter is not forgotten.
+        if self.sink.is_some() {
+            self.failure = None;
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.failure
+            .clone()
+            .map_or(Outcome::Complete, Outcome::Failed)
+    }
+
+    async fn shut_down(&mut self, deadline: Instant) -> SignalReceipt {
+        self.forget_failure();
+        self.recorder.stop_accepting();
+        self.recorder.drain(&mut self.queue);
+        let open = self.recorder.cut_off_open();
+        // Spans that end from here on come too late; those that ended before are found.
+        self.recorder.close(DropReason::AfterShutdown);
+        self.recorder.drain(&mut self.queue);
+        self.queue.extend(open);
+        let in_time = self.export_queue(Some(deadline)).await;
+        self.discard_queue(DropReason::DeadlineExceeded);
+        let stopped = self.stop_sink(deadline);
+        let mut receipt = self.recorder.counts.receipt();
+        receipt.outcome = match (self.outcome(), stopped) {
+            _ if !in_time => Outcome::TimedOut,
+            (Outcome::Complete, Err(trouble)) => Outcome::Failed(trouble),
+            (outcome, _) => outcome,
+        };
+        receipt
+    }
+
+    fn stop_sink(&mut self, deadline: Instant) -> Result<(), String> {
+        let Some(sink) = self.sink.take() else {
+            return Ok(());
+        };
+        let budget = time_until(deadline.into_std());
+        contain(|| sink.shut_down(budget))
+            .unwrap_or_else(|panic| Err(format!("the exporter {panic}")))
+    }
+}
+
+impl Drop for Spans {
+    /// However the work ends: nobody may fill a queue that nobody empties.
+    fn drop(&mut self) {
+        self.discard_all(DropReason::NoExporter);
+    }
+}
