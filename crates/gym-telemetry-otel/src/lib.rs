@@ -12,6 +12,8 @@ mod handover;
 mod lifecycle;
 mod options;
 mod process;
+#[doc(hidden)]
+pub mod propagation;
 mod random;
 mod recorder;
 #[allow(
