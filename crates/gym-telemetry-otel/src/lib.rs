@@ -17,6 +17,8 @@ mod process;
 pub mod propagation;
 mod random;
 mod recorder;
+#[allow(dead_code, reason = "asked by the lifecycle, which is built on it")]
+mod resource;
 #[allow(
     dead_code,
     unused_imports,
