@@ -1,10 +1,11 @@
 //! The OpenTelemetry back end of gym-telemetry.
 
 mod attributes;
-mod config;
 mod contain;
 mod context;
 mod environment;
+#[doc(hidden)]
+pub mod facade;
 mod failure;
 mod fork;
 mod future;
@@ -13,12 +14,8 @@ mod handover;
 mod lifecycle;
 mod options;
 mod process;
-#[doc(hidden)]
-pub mod propagation;
 mod random;
 mod recorder;
-#[allow(dead_code, reason = "asked by the lifecycle, which is built on it")]
-mod resource;
 #[allow(
     dead_code,
     unused_imports,
@@ -38,7 +35,6 @@ mod test_env;
 mod tests;
 
 pub use attributes::Attributes;
-pub use config::{load_telemetry_config, telemetry_config_from_global_config};
 pub use context::{Context, ContextGuard, carry};
 pub use future::{FutureExt, InContext, InSpan, InSpanErr};
 pub use handle::{DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle};

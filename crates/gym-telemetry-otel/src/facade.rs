@@ -1,0 +1,26 @@
+//! What the macros of gym-telemetry-api expand to and nobody else calls.
+
+use crate::{contain, process};
+
+/// Whether spans are recorded in this process: the gate of spans that no group gates.
+#[must_use]
+pub fn is_recording_process() -> bool {
+    process::recorder().is_some()
+}
+
+/// Whether this process exports telemetry of any kind.
+#[must_use]
+pub fn is_exporting_process() -> bool {
+    process::telemetry().is_some()
+}
+
+/// Evaluates an argument of a macro. A panic in it is counted and answered with `None`.
+pub fn contain<T>(argument: impl FnOnce() -> T) -> Option<T> {
+    let value = contain::contain(argument);
+    if value.is_err()
+        && let Some(recorder) = process::recorder()
+    {
+        recorder.counts.panics.add(1);
+    }
+    value.ok()
+}
