@@ -1,6 +1,7 @@
 //! The OpenTelemetry back end of gym-telemetry.
 
 mod attributes;
+mod config;
 mod contain;
 mod context;
 mod environment;
@@ -14,8 +15,12 @@ mod handover;
 mod lifecycle;
 mod options;
 mod process;
+#[doc(hidden)]
+pub mod propagation;
 mod random;
 mod recorder;
+#[allow(dead_code, reason = "asked by the lifecycle, which is built on it")]
+mod resource;
 #[allow(
     dead_code,
     unused_imports,
@@ -35,6 +40,7 @@ mod test_env;
 mod tests;
 
 pub use attributes::Attributes;
+pub use config::{load_telemetry_config, telemetry_config_from_global_config};
 pub use context::{Context, ContextGuard, carry};
 pub use future::{FutureExt, InContext, InSpan, InSpanErr};
 pub use handle::{DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle};

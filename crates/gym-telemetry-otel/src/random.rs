@@ -9,6 +9,11 @@ pub(crate) fn hex12() -> String {
     format!("{:012x}", word() & 0xffff_ffff_ffff)
 }
 
+/// Eight random lower-case hexadecimal digits.
+pub(crate) fn hex8() -> String {
+    format!("{:08x}", word() & 0xffff_ffff)
+}
+
 /// A random number.
 pub(crate) fn word() -> u64 {
     let mut bytes = [0; 8];
@@ -32,6 +37,9 @@ mod tests {
         let is_hex = |text: &str| text.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
         let (a, b) = (hex12(), hex12());
         assert!(a.len() == 12 && is_hex(&a), "{a}");
+        assert_ne!(a, b);
+        let (a, b) = (hex8(), hex8());
+        assert!(a.len() == 8 && is_hex(&a), "{a}");
         assert_ne!(a, b);
     }
 }

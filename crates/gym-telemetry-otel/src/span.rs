@@ -207,6 +207,12 @@ impl Span {
         }
     }
 
+    /// Runs `f` with the span as the current one, without ending it.
+    pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
+        let _entered = self.frame().map(stack::enter_scope);
+        f()
+    }
+
     pub(crate) fn link(&self) -> Option<&Link> {
         match &self.started {
             Started::Nothing => None,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use gym_telemetry_core::group;
 use opentelemetry_sdk::trace::SpanExporter;
-use parking_lot::Mutex;
 
 use crate::handle::TelemetryHandle;
 use crate::process;
@@ -17,16 +16,17 @@ pub use capture::{Capture, CapturedSpan};
 
 /// Settles this process on exporting its spans through `exporter`, all span groups on.
 ///
-/// Returns `None` if the process is settled already. Metrics are off.
-pub fn install(exporter: impl SpanExporter + 'static) -> Option<TelemetryHandle> {
-    let exporter = Mutex::new(Some(exporter));
+/// Returns `None` if the process is settled already. Metrics are off. A forked child has a clone of the exporter.
+pub fn install(exporter: impl SpanExporter + Clone + 'static) -> Option<TelemetryHandle> {
     let mut is_first = false;
     process::settle(|| {
         is_first = true;
         Some(Arc::new(move || {
-            // A forked child finds it gone and stays off.
-            let exporter = exporter.lock().take()?;
-            start(exporter, RecorderSettings::default(), Schedule::default())
+            start(
+                exporter.clone(),
+                RecorderSettings::default(),
+                Schedule::default(),
+            )
         }))
     });
     if !is_first {

@@ -61,6 +61,11 @@ impl Handover {
         take(std::mem::take(&mut *self.orphans.lock()));
         count
     }
+
+    #[cfg(test)]
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads.lock().len()
+    }
 }
 
 fn push(

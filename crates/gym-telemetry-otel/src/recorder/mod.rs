@@ -135,6 +135,12 @@ impl Recorder {
         self.queued.load(Ordering::Acquire)
     }
 
+    /// Threads that have ended spans and live.
+    #[cfg(test)]
+    pub(crate) fn thread_count(&self) -> usize {
+        self.handover.thread_count()
+    }
+
     fn phase(&self) -> u8 {
         self.phase.load(Ordering::Acquire)
     }

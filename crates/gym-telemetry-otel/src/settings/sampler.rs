@@ -2,6 +2,7 @@
 
 use gym_telemetry_core::config::ConfigError;
 use gym_telemetry_core::env;
+use opentelemetry_sdk::trace::Sampler as SdkSampler;
 
 use super::lookup::{Lookup, source_of};
 
@@ -29,6 +30,22 @@ impl Sampler {
         parent_based: true,
         ratio: 1.0,
     };
+
+    /// The sampler of the SDK that decides like this.
+    pub(crate) fn to_sdk(self) -> SdkSampler {
+        let root = if self.ratio >= 1.0 {
+            SdkSampler::AlwaysOn
+        } else if self.ratio <= 0.0 {
+            SdkSampler::AlwaysOff
+        } else {
+            SdkSampler::TraceIdRatioBased(self.ratio)
+        };
+        if self.parent_based {
+            SdkSampler::ParentBased(Box::new(root))
+        } else {
+            root
+        }
+    }
 }
 
 /// The gym's own sampler where it is switched on, else the standard one.

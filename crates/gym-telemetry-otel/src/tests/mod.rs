@@ -1,7 +1,13 @@
 //! Tests of the recorder, the context and the telemetry thread together, each with a telemetry of its own.
 
+mod contexts;
 mod exporter;
+mod futures;
+mod overflow;
+mod shutdown;
 mod spans;
+mod threads;
+mod trees;
 
 use std::time::Duration;
 
@@ -62,6 +68,10 @@ impl Rig {
 
     fn shut_down(&self) -> SignalReceipt {
         self.receipt(PATIENCE).traces
+    }
+
+    fn shut_down_within(&self, budget: Duration) -> SignalReceipt {
+        self.receipt(budget).traces
     }
 
     fn receipt(&self, budget: Duration) -> ShutdownReceipt {

@@ -39,8 +39,17 @@ impl Shutdown {
 }
 
 impl Telemetry {
-    /// Exports what has been recorded so far, within `budget`. Open spans stay open.
+    /// Exports what has been recorded so far, within `budget`. Open spans stay open. After a shutdown there is nothing
+    /// left to do, and the outcome is that of the shutdown.
     pub(crate) fn flush(&self, budget: Duration) -> Outcome {
+        if let Phase::Done(receipt) = &*self.shutdown.phase.lock() {
+            let outcomes = [&receipt.traces, &receipt.metrics, &receipt.logs].map(|it| &it.outcome);
+            return outcomes
+                .into_iter()
+                .max_by_key(|it| severity(it))
+                .cloned()
+                .unwrap_or_default();
+        }
         let deadline = Instant::now() + budget.min(LONGEST);
         let answers: Vec<_> = [&self.spans, &self.metrics]
             .into_iter()

@@ -1,0 +1,144 @@
+//! The fields of the `telemetry:` block: their types, ranges and names.
+
+use figment::value::{Dict, Value};
+use gym_telemetry_core::config::{
+    ConfigError, MemoryProfilingConfig, TELEMETRY_KEY_NAME, TelemetryConfig,
+};
+
+use super::document::Document;
+use super::fields::{Reader, is_null};
+use super::nearest::nearest;
+use crate::environment::EnvSource;
+
+/// The fields of the block.
+const FIELDS: &[&str] = &[
+    "enabled",
+    "exporter",
+    "instrument_aiohttp",
+    "logs_enabled",
+    "memory_profiling",
+    "metrics_enabled",
+    "otlp_endpoint",
+    "otlp_headers",
+    "otlp_protocol",
+    "run_id",
+    "sandbox_resource_sample_interval_seconds",
+    "service_name",
+    "service_name_per_server",
+    "span_groups",
+    "traces_enabled",
+];
+
+/// The fields of `memory_profiling`.
+const MEMORY_PROFILING_FIELDS: &[&str] = &["enabled", "interval_seconds"];
+
+/// Fields of earlier versions, which load and mean nothing.
+const RETIRED: &[&str] = &["export_strategy", "export_rank"];
+
+/// A block and what is odd about it.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    pub(super) config: TelemetryConfig,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads the block's fields. A field that is missing, null or blank keeps its default.
+pub(super) fn read(
+    document: &Document,
+    block: &Dict,
+    env: &dyn EnvSource,
+) -> Result<Loaded, ConfigError> {
+    let mut loaded = Loaded::default();
+    let mut reader = Reader::new(document, env, block, "");
+    fields(&mut loaded.config, &mut reader)?;
+    loaded.take(reader, FIELDS);
+    if let Some(value) = block
+        .get("memory_profiling")
+        .filter(|value| !is_null(value))
+    {
+        let Value::Dict(_, nested) = value else {
+            let reader = Reader::new(document, env, block, "");
+            return Err(reader.wrong_type("memory_profiling", "a mapping", value));
+        };
+        let mut reader = Reader::new(document, env, nested, "memory_profiling.");
+        memory_profiling(&mut loaded.config.memory_profiling, &mut reader)?;
+        loaded.take(reader, MEMORY_PROFILING_FIELDS);
+    }
+    loaded.config.validate()?;
+    Ok(loaded)
+}
+
+impl Loaded {
+    /// Keeps where the fields stand, and which keys are none of `known`.
+    fn take(&mut self, reader: Reader<'_>, known: &[&str]) {
+        for name in reader
+            .keys()
+            .filter(|name| !known.contains(name) && !RETIRED.contains(name))
+        {
+            let field = reader.field(name);
+            let shown: String = field.chars().take(100).collect();
+            let hint = nearest(name, known)
+                .map(|near| format!(", did you mean {}?", reader.field(near)))
+                .unwrap_or_default();
+            self.warnings.push(format!(
+                "{shown:?} is no field of the {TELEMETRY_KEY_NAME} block and means nothing ({}){hint}",
+                reader.origin(name)
+            ));
+            self.config.add_unknown_key(field);
+        }
+        for (field, origin) in reader.into_origins() {
+            self.config.set_origin(field, origin);
+        }
+    }
+}
+
+fn fields(config: &mut TelemetryConfig, reader: &mut Reader<'_>) -> Result<(), ConfigError> {
+    set(&mut config.enabled, reader.boolean("enabled")?);
+    set(&mut config.exporter, reader.text("exporter")?);
+    set(
+        &mut config.instrument_aiohttp,
+        reader.boolean("instrument_aiohttp")?,
+    );
+    set(&mut config.logs_enabled, reader.boolean("logs_enabled")?);
+    set(
+        &mut config.metrics_enabled,
+        reader.boolean("metrics_enabled")?,
+    );
+    config.otlp_endpoint = reader.text("otlp_endpoint")?;
+    config.otlp_headers = reader.text("otlp_headers")?;
+    config.otlp_protocol = reader.text("otlp_protocol")?;
+    config.run_id = reader.text_or_number("run_id")?;
+    set(
+        &mut config.sandbox_resource_sample_interval_seconds,
+        reader.number("sandbox_resource_sample_interval_seconds")?,
+    );
+    set(&mut config.service_name, reader.text("service_name")?);
+    set(
+        &mut config.service_name_per_server,
+        reader.boolean("service_name_per_server")?,
+    );
+    set(&mut config.span_groups, reader.text("span_groups")?);
+    set(
+        &mut config.traces_enabled,
+        reader.boolean("traces_enabled")?,
+    );
+    Ok(())
+}
+
+fn memory_profiling(
+    config: &mut MemoryProfilingConfig,
+    reader: &mut Reader<'_>,
+) -> Result<(), ConfigError> {
+    set(&mut config.enabled, reader.boolean("enabled")?);
+    set(
+        &mut config.interval_seconds,
+        reader.number("interval_seconds")?,
+    );
+    Ok(())
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
