@@ -5,6 +5,12 @@ mod config;
 mod contain;
 mod context;
 mod environment;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "called by the telemetry thread, which is built on it"
+)]
+mod export;
 #[doc(hidden)]
 pub mod facade;
 mod failure;
@@ -13,6 +19,12 @@ mod future;
 mod handle;
 mod handover;
 mod lifecycle;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "called by the telemetry thread, which is built on it"
+)]
+mod metrics;
 mod options;
 mod process;
 #[doc(hidden)]
@@ -35,7 +47,12 @@ mod thread;
 mod warn;
 
 #[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod collector;
+#[cfg(test)]
 mod test_env;
+#[cfg(test)]
+mod test_process;
 #[cfg(test)]
 mod tests;
 
@@ -49,5 +66,10 @@ pub use handover::{
     memory_profiling_config_from_env,
 };
 pub use lifecycle::{get_telemetry, shutdown_telemetry, shutdown_telemetry_async};
+pub use metrics::{
+    Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
+    are_metrics_exporting, observe, record_active_servers, record_http_server_request,
+    record_rollout, record_verify,
+};
 pub use options::{Parent, SpanOptions, Status, StatusStyle};
 pub use span::{Entered, Span, set_current_attributes, with_current_span};

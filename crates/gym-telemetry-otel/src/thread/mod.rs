@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-pub(crate) use sink::{MetricSink, SdkSpanSink, SpanSink};
+pub(crate) use sink::{Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
 pub(crate) use spans::Schedule;
 
 use crate::contain::{Contained, contain};

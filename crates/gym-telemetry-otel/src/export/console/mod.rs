@@ -1,0 +1,55 @@
+//! The console exporter: one JSON object per line on standard output.
+//!
+//! The lines are those of the console exporters of the Python SDK. See `json` for how values are written.
+
+mod json;
+mod metric;
+mod resource;
+mod span;
+mod stdout;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::data::ResourceMetrics;
+use opentelemetry_sdk::trace::SpanData;
+
+use self::resource::ResourceText;
+use super::report::ExportReport;
+
+/// Writes lines for one resource.
+pub(crate) struct Console {
+    resource: ResourceText,
+}
+
+impl Console {
+    pub(crate) fn new(resource: &Resource) -> Self {
+        Self {
+            resource: ResourceText::new(resource),
+        }
+    }
+
+    /// Writes one line per span.
+    pub(crate) fn spans(&self, spans: &[SpanData]) -> ExportReport {
+        let mut report = ExportReport::default();
+        for span in spans {
+            match stdout::write_line(span::line(span, &self.resource)) {
+                Ok(()) => report.exported += 1,
+                Err(cause) => {
+                    report.failed += 1;
+                    report.cause = Some(cause);
+                }
+            }
+        }
+        report
+    }
+
+    /// Writes one line for all of `metrics`, which has `points` points.
+    pub(crate) fn metrics(&self, metrics: &ResourceMetrics, points: u64) -> ExportReport {
+        match stdout::write_line(metric::line(metrics, &self.resource)) {
+            Ok(()) => ExportReport::delivered(points),
+            Err(cause) => ExportReport::lost(points, cause),
+        }
+    }
+}

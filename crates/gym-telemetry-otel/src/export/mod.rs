@@ -1,0 +1,14 @@
+//! Exporters: what becomes of batches on the telemetry thread.
+
+mod console;
+mod endpoint;
+mod otlp;
+mod report;
+mod span;
+#[cfg(test)]
+pub(crate) mod wire_tests;
+
+pub(crate) use self::console::Console;
+pub(crate) use self::otlp::Otlp;
+pub(crate) use self::report::{BuildError, Cause, ExportReport};
+pub(crate) use self::span::SpanPipe;

@@ -1,0 +1,90 @@
+//! Where batches of spans go.
+
+use std::time::Duration;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SpanData;
+use prost::Message;
+
+use super::console::Console;
+use super::otlp::Otlp;
+use super::report::{BuildError, ExportReport};
+use crate::settings::{ExporterKind, Settings, SignalKind};
+use crate::thread::{Delivery, Job, SpanSink};
+
+/// The exporter of spans.
+pub(crate) struct SpanPipe {
+    sink: Sink,
+}
+
+enum Sink {
+    Otlp {
+        otlp: Otlp,
+        resource: ResourceAttributesWithSchema,
+    },
+    Console(Console),
+}
+
+impl SpanPipe {
+    /// Makes the exporter that `settings` ask for, if they ask for one. It connects when it first exports.
+    ///
+    /// # Errors
+    ///
+    /// If an endpoint or header cannot be used, or outside a tokio runtime.
+    pub(crate) fn build(
+        settings: &Settings,
+        resource: &Resource,
+    ) -> Result<Option<Self>, BuildError> {
+        let sink = match settings.traces.exporter {
+            ExporterKind::Otlp => Sink::Otlp {
+                otlp: Otlp::build(&settings.traces, SignalKind::Traces)?,
+                resource: resource.into(),
+            },
+            ExporterKind::Console => Sink::Console(Console::new(resource)),
+            ExporterKind::None => return Ok(None),
+        };
+        Ok(Some(Self { sink }))
+    }
+
+    /// Where spans go, for messages; without credentials.
+    pub(crate) fn destination(&self) -> &str {
+        match &self.sink {
+            Sink::Otlp { otlp, .. } => otlp.destination(),
+            Sink::Console(_) => "standard output",
+        }
+    }
+
+    /// Exports `batch`. It takes no longer than the configured timeout.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the batch up; it may have arrived.
+    pub(crate) async fn export(&self, batch: Vec<SpanData>) -> ExportReport {
+        match &self.sink {
+            Sink::Otlp { otlp, resource } => {
+                let items = batch.len() as u64;
+                let resource_spans = group_spans_by_resource_and_scope(batch, resource);
+                otlp.send(
+                    ExportTraceServiceRequest { resource_spans }.encode_to_vec(),
+                    items,
+                )
+                .await
+            }
+            Sink::Console(console) => console.spans(&batch),
+        }
+    }
+}
+
+impl SpanSink for SpanPipe {
+    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery> {
+        Box::pin(async { self.export(batch).await.to(self.destination()) })
+    }
+
+    fn shut_down(&self, _budget: Duration) -> Result<(), String> {
+        // Nothing is kept back, and connections close when this is dropped.
+        Ok(())
+    }
+}

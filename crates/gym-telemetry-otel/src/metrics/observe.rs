@@ -1,0 +1,253 @@
+//! Metrics that are read when they are collected.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gym_telemetry_core::Value;
+use gym_telemetry_core::metric::{MetricDescriptor, MetricKind};
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{AsyncInstrument, Meter};
+use parking_lot::Mutex;
+
+use super::attributes;
+use crate::contain::contain;
+use crate::warn::warn;
+
+type Callback = dyn Fn(&mut Observer<'_>) + Send + Sync;
+
+static CALLBACKS: Mutex<BTreeMap<u64, Arc<Callback>>> = Mutex::new(BTreeMap::new());
+static LAST_ID: AtomicU64 = AtomicU64::new(0);
+
+/// Registers a callback that reports the present values of one or more metrics whenever metrics are collected.
+///
+/// It may be registered before metrics are exported and is never called while they are not. Its series are reported
+/// as long as it reports them and the returned [`Observation`] lives. Report from counters or snapshots that are kept
+/// anyway: callbacks run one after the other on the telemetry thread. No lock is held around a call; a panic loses
+/// what this callback had to report in this collection and nothing else.
+///
+/// Where several callbacks report one metric with equal attributes, the last registered one counts.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicI64, Ordering};
+///
+/// use gym_telemetry_core::metric;
+/// use gym_telemetry_otel::observe;
+///
+/// let servers = Arc::new(AtomicI64::new(3));
+/// let observation = observe({
+///     let servers = Arc::clone(&servers);
+///     move |observer| observer.report(&metric::SERVERS_ACTIVE, servers.load(Ordering::Relaxed), &[])
+/// });
+/// drop(observation);
+/// assert_eq!(Arc::strong_count(&servers), 1);
+/// ```
+pub fn observe(callback: impl Fn(&mut Observer<'_>) + Send + Sync + 'static) -> Observation {
+    let id = LAST_ID.fetch_add(1, Ordering::Relaxed) + 1;
+    CALLBACKS.lock().insert(id, Arc::new(callback));
+    Observation { id }
+}
+
+/// Keeps a callback of [`observe`] registered; its series end when this is dropped.
+///
+/// A call that is under way at that moment goes on to its end.
+#[derive(Debug)]
+#[must_use = "the metrics end when this is dropped"]
+pub struct Observation {
+    id: u64,
+}
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        // What the callback owns is dropped after the lock is released: it may drop other observations.
+        let callback = CALLBACKS.lock().remove(&self.id);
+        drop(callback);
+    }
+}
+
+/// Takes the values of a callback.
+pub struct Observer<'a> {
+    reports: &'a mut Vec<Report>,
+}
+
+impl Observer<'_> {
+    /// Reports the present value of the series of `descriptor` with these attributes.
+    ///
+    /// Attributes whose keys the descriptor does not name are left out. The numbers of one metric should all be
+    /// integers or all be floating-point numbers.
+    pub fn report(
+        &mut self,
+        descriptor: &'static MetricDescriptor,
+        value: impl Into<Number>,
+        attributes: &[(&'static str, Value<'_>)],
+    ) {
+        self.reports.push(Report {
+            descriptor,
+            value: value.into(),
+            attributes: attributes::declared(descriptor, attributes),
+        });
+    }
+}
+
+impl fmt::Debug for Observer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer")
+            .field("reports", &self.reports.len())
+            .finish()
+    }
+}
+
+/// A whole or a floating-point number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Number {
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Number {
+    fn from(value: usize) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl Number {
+    fn integer(self) -> i64 {
+        match self {
+            Self::Integer(value) => value,
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "`as` saturates, which is the nearest integer there is"
+            )]
+            Self::Float(value) => value as i64,
+        }
+    }
+
+    fn float(self) -> f64 {
+        match self {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "the nearest floating-point number is meant"
+            )]
+            Self::Integer(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+/// One value that a callback reported.
+pub(super) struct Report {
+    pub(super) descriptor: &'static MetricDescriptor,
+    value: Number,
+    attributes: Vec<KeyValue>,
+}
+
+/// Calls every callback and returns what they report.
+pub(super) fn read_all() -> Vec<Report> {
+    // Callbacks may register and drop observations: none may run under the lock.
+    let callbacks: Vec<_> = CALLBACKS.lock().values().cloned().collect();
+    let mut reports = Vec::new();
+    for callback in callbacks {
+        let before = reports.len();
+        let called = contain(|| {
+            callback(&mut Observer {
+                reports: &mut reports,
+            });
+        });
+        // If its owner has dropped the observation by now, this is the last reference to what the callback owns.
+        let dropped = contain(|| drop(callback));
+        if let Err(panic) = called.and(dropped) {
+            reports.truncate(before);
+            warn(
+                "metric callback",
+                &format_args!("a callback that reports metrics {panic}; its values are left out"),
+            );
+        }
+    }
+    reports
+}
+
+/// The SDK's side of an observed metric: it asks for what was reported before.
+pub(super) struct ObservedInstrument {
+    reports: Arc<Mutex<Vec<Report>>>,
+}
+
+impl ObservedInstrument {
+    /// Makes the instrument for the metric of `first`, which also decides about the type of its numbers.
+    pub(super) fn register(meter: &Meter, first: &Report) -> Self {
+        let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
+        macro_rules! register {
+            ($instrument:ident, $number:expr) => {{
+                let reports = Arc::clone(&reports);
+                let descriptor = first.descriptor;
+                // The callback stays with the provider, whatever becomes of the instrument.
+                meter
+                    .$instrument(descriptor.name)
+                    .with_unit(descriptor.unit)
+                    .with_description(descriptor.description)
+                    .with_callback(move |instrument| tell(&reports, instrument, $number))
+                    .build();
+            }};
+        }
+        match (first.descriptor.kind, first.value) {
+            (MetricKind::Counter | MetricKind::ObservableCounter, Number::Integer(_)) => {
+                register!(u64_observable_counter, |number: Number| u64::try_from(
+                    number.integer()
+                )
+                .unwrap_or(0));
+            }
+            (MetricKind::Counter | MetricKind::ObservableCounter, Number::Float(_)) => {
+                register!(f64_observable_counter, Number::float);
+            }
+            (
+                MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter,
+                Number::Integer(_),
+            ) => {
+                register!(i64_observable_up_down_counter, Number::integer);
+            }
+            (MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter, Number::Float(_)) => {
+                register!(f64_observable_up_down_counter, Number::float);
+            }
+            (_, Number::Integer(_)) => register!(i64_observable_gauge, Number::integer),
+            (_, Number::Float(_)) => register!(f64_observable_gauge, Number::float),
+        }
+        Self { reports }
+    }
+
+    /// Keeps a value for the collection that follows.
+    pub(super) fn push(&self, report: Report) {
+        self.reports.lock().push(report);
+    }
+}
+
+fn tell<T>(
+    reports: &Mutex<Vec<Report>>,
+    instrument: &dyn AsyncInstrument<T>,
+    number: impl Fn(Number) -> T,
+) {
+    for report in std::mem::take(&mut *reports.lock()) {
+        instrument.observe(number(report.value), &report.attributes);
+    }
+}

@@ -1,0 +1,184 @@
+//! Where metrics go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::data::{
+    AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics,
+};
+use prost::Message;
+
+use super::gym::observe_success_rate;
+use super::observe::Observation;
+use super::provider::Provider;
+use crate::export::{BuildError, Cause, Console, ExportReport, Otlp};
+use crate::settings::{ExporterKind, Settings, Signal, SignalKind};
+use crate::thread::{Delivery, Job, MetricSink};
+
+/// Turns all instruments on.
+///
+/// Cheap and without I/O, so that it can run on the caller's thread before [`MetricsPipe::build`] runs elsewhere:
+/// nothing recorded in between is lost.
+pub(crate) fn install() {
+    Provider::install();
+}
+
+/// Turns all instruments off, where no pipe will come.
+pub(crate) fn uninstall() {
+    if let Some(provider) = super::provider::installed() {
+        provider.uninstall();
+    }
+}
+
+/// Collects and exports metrics. All instruments are off once it is dropped.
+pub(crate) struct MetricsPipe {
+    provider: Arc<Provider>,
+    sink: Sink,
+    interval: Duration,
+    _success_rate: Observation,
+}
+
+enum Sink {
+    Otlp {
+        otlp: Otlp,
+        resource: ProtoResource,
+        schema_url: String,
+    },
+    Console(Console),
+}
+
+impl MetricsPipe {
+    /// Makes the exporter that `settings` ask for, if they ask for one, and turns all instruments on. It connects when
+    /// it first exports.
+    ///
+    /// # Errors
+    ///
+    /// If an endpoint or header cannot be used, or outside a tokio runtime.
+    ///
+    /// Without an exporter all instruments are off afterwards, even if [`install`] had turned them on.
+    pub(crate) fn build(
+        settings: &Settings,
+        resource: &Resource,
+    ) -> Result<Option<Self>, BuildError> {
+        let sink = Sink::build(&settings.metrics, resource);
+        let Ok(Some(sink)) = sink else {
+            uninstall();
+            return sink.map(|_| None);
+        };
+        Ok(Some(Self {
+            provider: Provider::install(),
+            sink,
+            interval: settings.metric_export_interval,
+            _success_rate: observe_success_rate(),
+        }))
+    }
+
+    /// The time between two exports.
+    pub(crate) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Where metrics go, for messages; without credentials.
+    pub(crate) fn destination(&self) -> &str {
+        match &self.sink {
+            Sink::Otlp { otlp, .. } => otlp.destination(),
+            Sink::Console(_) => "standard output",
+        }
+    }
+
+    /// Collects everything and exports it; the items are points. It takes no longer than the configured timeout.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives this export up; the values come again with the next one.
+    pub(crate) async fn collect_and_export(&self) -> ExportReport {
+        let Ok(metrics) = self.provider.collect() else {
+            return ExportReport {
+                cause: Some(Cause::NotCollected),
+                ..ExportReport::default()
+            };
+        };
+        let points = count_points(&metrics);
+        if points == 0 {
+            return ExportReport::default();
+        }
+        match &self.sink {
+            Sink::Otlp {
+                otlp,
+                resource,
+                schema_url,
+            } => {
+                let mut request = ExportMetricsServiceRequest::from(&metrics);
+                for metrics in &mut request.resource_metrics {
+                    metrics.resource = Some(resource.clone());
+                    metrics.schema_url.clone_from(schema_url);
+                }
+                otlp.send(request.encode_to_vec(), points).await
+            }
+            Sink::Console(console) => console.metrics(&metrics, points),
+        }
+    }
+}
+
+impl Sink {
+    fn build(signal: &Signal, resource: &Resource) -> Result<Option<Self>, BuildError> {
+        Ok(match signal.exporter {
+            ExporterKind::Otlp => {
+                let ResourceAttributesWithSchema {
+                    attributes,
+                    schema_url,
+                } = resource.into();
+                Some(Self::Otlp {
+                    otlp: Otlp::build(signal, SignalKind::Metrics)?,
+                    resource: ProtoResource {
+                        attributes: attributes.0,
+                        ..ProtoResource::default()
+                    },
+                    schema_url: schema_url.unwrap_or_default(),
+                })
+            }
+            ExporterKind::Console => Some(Self::Console(Console::new(resource))),
+            ExporterKind::None => None,
+        })
+    }
+}
+
+impl MetricSink for MetricsPipe {
+    fn collect_and_export(&self) -> Job<'_, Delivery> {
+        Box::pin(async { self.collect_and_export().await.to(self.destination()) })
+    }
+
+    fn shut_down(&self, _budget: Duration) -> Result<(), String> {
+        self.provider.uninstall();
+        Ok(())
+    }
+}
+
+impl Drop for MetricsPipe {
+    fn drop(&mut self) {
+        self.provider.uninstall();
+    }
+}
+
+fn count_points(metrics: &ResourceMetrics) -> u64 {
+    let metrics = metrics.scope_metrics().flat_map(ScopeMetrics::metrics);
+    let points = metrics.map(|metric| match metric.data() {
+        AggregatedMetrics::F64(data) => points_of(data),
+        AggregatedMetrics::U64(data) => points_of(data),
+        AggregatedMetrics::I64(data) => points_of(data),
+    });
+    points.sum::<usize>() as u64
+}
+
+fn points_of<T>(data: &MetricData<T>) -> usize {
+    match data {
+        MetricData::Gauge(gauge) => gauge.data_points().count(),
+        MetricData::Sum(sum) => sum.data_points().count(),
+        MetricData::Histogram(histogram) => histogram.data_points().count(),
+        MetricData::ExponentialHistogram(histogram) => histogram.data_points().count(),
+    }
+}

@@ -1,0 +1,215 @@
+//! The meter provider that instruments report to.
+//!
+//! It is made without a resource and without an exporter, so that metrics count from the very start of the process
+//! while both are still being found out elsewhere.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use gym_telemetry_core::scope;
+use opentelemetry::metrics::{Meter, MeterProvider};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::metrics::data::ResourceMetrics;
+use opentelemetry_sdk::metrics::reader::MetricReader;
+use opentelemetry_sdk::metrics::{
+    InstrumentKind, ManualReader, Pipeline, SdkMeterProvider, Temporality,
+};
+use parking_lot::Mutex;
+
+use super::observe::{self, ObservedInstrument};
+use crate::{fork, process};
+
+/// The generation of the installed provider; 0 while metrics go nowhere. Handles look at it before they do anything.
+static INSTALLED: AtomicU64 = AtomicU64::new(0);
+static LAST_NUMBER: AtomicU32 = AtomicU32::new(0);
+static PROVIDERS: OnceLock<Link> = OnceLock::new();
+
+/// Every provider that there ever was: nearly always one. A list that only grows needs no lock, which a fork could
+/// leave locked for ever.
+struct Link {
+    provider: Arc<Provider>,
+    next: OnceLock<Box<Link>>,
+}
+
+/// Whether metrics are exported: the one gate of every metric.
+#[must_use]
+pub fn are_metrics_exporting() -> bool {
+    generation() != 0
+}
+
+/// The generation of the installed provider; 0 if there is none.
+pub(super) fn generation() -> u64 {
+    let generation = INSTALLED.load(Ordering::Relaxed);
+    if generation == 0 || fork_of(generation) == fork::generation() {
+        generation
+    } else {
+        after_fork()
+    }
+}
+
+/// In a forked child the parent's provider is of no use: nobody collects it, and its locks may never be released.
+#[cold]
+fn after_fork() -> u64 {
+    // Starts the child's own telemetry, which installs a provider.
+    let _ = process::telemetry();
+    let generation = INSTALLED.load(Ordering::Relaxed);
+    if fork_of(generation) == fork::generation() {
+        generation
+    } else {
+        0
+    }
+}
+
+fn fork_of(generation: u64) -> u32 {
+    u32::try_from(generation >> 32).expect("32 bits are left")
+}
+
+/// The installed provider.
+pub(super) fn installed() -> Option<Arc<Provider>> {
+    let generation = generation();
+    // With the release of the installation: what was appended before it is seen.
+    fence(Ordering::Acquire);
+    find(generation)
+}
+
+fn find(generation: u64) -> Option<Arc<Provider>> {
+    let mut links = std::iter::successors(PROVIDERS.get(), |link| link.next.get().map(Box::as_ref));
+    links
+        .find(|link| link.provider.generation == generation)
+        .map(|link| Arc::clone(&link.provider))
+}
+
+fn append(provider: Arc<Provider>) {
+    let mut link = Link {
+        provider,
+        next: OnceLock::new(),
+    };
+    let mut last = match PROVIDERS.set(link) {
+        Ok(()) => return,
+        Err(refused) => {
+            link = refused;
+            PROVIDERS.get()
+        }
+    };
+    let mut link = Box::new(link);
+    while let Some(known) = last {
+        match known.next.set(link) {
+            Ok(()) => return,
+            Err(refused) => link = refused,
+        }
+        last = known.next.get().map(Box::as_ref);
+    }
+}
+
+/// A meter provider that is collected by hand.
+pub(super) struct Provider {
+    /// The fork generation in the upper half, a number that is never zero in the lower.
+    pub(super) generation: u64,
+    pub(super) meter: Meter,
+    // Owns the pipeline of which the reader holds a weak reference.
+    _pipeline: SdkMeterProvider,
+    reader: Reader,
+    observed: Mutex<HashMap<&'static str, ObservedInstrument>>,
+}
+
+impl Provider {
+    /// Makes a provider that nobody reports to yet.
+    pub(super) fn new() -> Self {
+        let reader = Reader(Arc::new(
+            ManualReader::builder()
+                .with_temporality(Temporality::Cumulative)
+                .build(),
+        ));
+        let pipeline = SdkMeterProvider::builder()
+            // The SDK's default resource reads the environment.
+            .with_resource(Resource::builder_empty().build())
+            .with_reader(reader.clone())
+            .build();
+        let number = LAST_NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+        Self {
+            generation: (u64::from(fork::generation()) << 32) | u64::from(number),
+            meter: pipeline.meter(scope::LENS),
+            _pipeline: pipeline,
+            reader,
+            observed: Mutex::default(),
+        }
+    }
+
+    /// Returns the installed provider of this process, which is made and installed if there is none.
+    pub(super) fn install() -> Arc<Self> {
+        loop {
+            let current = INSTALLED.load(Ordering::Relaxed);
+            let is_ours = fork_of(current) == fork::generation();
+            if let Some(provider) = is_ours.then(|| find(current)).flatten() {
+                return provider;
+            }
+            let provider = Arc::new(Self::new());
+            // Before it can be looked for.
+            append(Arc::clone(&provider));
+            let installed = INSTALLED.compare_exchange(
+                current,
+                provider.generation,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if installed.is_ok() {
+                return provider;
+            }
+        }
+    }
+
+    /// Turns all instruments off if they report to this provider.
+    pub(super) fn uninstall(&self) {
+        // An error means that they do not.
+        let _ =
+            INSTALLED.compare_exchange(self.generation, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Reads every observable and returns the state of everything.
+    ///
+    /// Callbacks run first and outside all locks, so that one may create instruments or take any lock of its own.
+    pub(super) fn collect(
+        &self,
+    ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
+        let reports = observe::read_all();
+        let mut observed = self.observed.lock();
+        for report in reports {
+            observed
+                .entry(report.descriptor.name)
+                .or_insert_with(|| ObservedInstrument::register(&self.meter, &report))
+                .push(report);
+        }
+        let mut metrics = ResourceMetrics::default();
+        self.reader.collect(&mut metrics)?;
+        Ok(metrics)
+    }
+}
+
+/// A handle of a reader that the SDK wants to own.
+#[derive(Clone, Debug)]
+struct Reader(Arc<ManualReader>);
+
+impl MetricReader for Reader {
+    fn register_pipeline(&self, pipeline: Weak<Pipeline>) {
+        self.0.register_pipeline(pipeline);
+    }
+
+    fn collect(&self, metrics: &mut ResourceMetrics) -> OTelSdkResult {
+        self.0.collect(metrics)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.0.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn temporality(&self, kind: InstrumentKind) -> Temporality {
+        self.0.temporality(kind)
+    }
+}
