@@ -58,7 +58,7 @@ pub fn variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
 /// Whether the name of an environment variable says that its value is a secret.
 #[must_use]
 pub fn is_secret_variable(name: &str) -> bool {
-    const PARTS: [&str; 8] = [
+    const ENDS: [&str; 8] = [
         "HEADERS",
         "KEY",
         "TOKEN",
@@ -68,8 +68,9 @@ pub fn is_secret_variable(name: &str) -> bool {
         "CREDENTIAL",
         "CREDENTIALS",
     ];
+    let name = name.to_ascii_uppercase();
     name.split('_')
-        .any(|part| PARTS.iter().any(|secret| part.eq_ignore_ascii_case(secret)))
+        .any(|part| ENDS.iter().any(|end| part.ends_with(end)))
 }
 
 fn without_query(rest: &str) -> &str {
@@ -160,6 +161,7 @@ mod tests {
             "WANDB_API_KEY",
             "MY_TOKEN",
             "db_password",
+            "OPENAI_APIKEY",
         ] {
             assert_eq!(variable(name, "S3CR3T"), REDACTED, "{name}");
         }
@@ -172,6 +174,7 @@ mod tests {
             "OTEL_SERVICE_NAME",
             "KEYBOARD",
             "TOKENIZER_PATH",
+            "MAX_TOKENS",
         ] {
             assert_eq!(variable(name, "value"), "value", "{name}");
         }

@@ -87,9 +87,9 @@ fn nothing_deadlocks_and_every_registration_counts() {
         race();
         sender.send(()).expect("the test waits");
     });
-    match receiver.recv_timeout(Duration::from_secs(120)) {
+    match receiver.recv_timeout(Duration::from_mins(2)) {
         Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => {
-            worker.join().expect("every check holds")
+            worker.join().expect("every check holds");
         }
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("somebody waits for ever"),
     }
