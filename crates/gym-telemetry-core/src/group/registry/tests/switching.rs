@@ -1,5 +1,7 @@
 //! Which flags are on.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 
 #[test]
@@ -133,4 +135,33 @@ fn the_own_groups_can_be_taken_away() {
         reports.len() == 1 && reports[0].contains("no span group is registered"),
         "{reports:?}"
     );
+}
+
+#[test]
+fn a_group_that_stays_selected_is_never_off_in_between() {
+    let mut registry = own();
+    let training = group("training");
+    let groups = [training];
+    let registration = library(&groups, &[]);
+    registry
+        .register(&registration)
+        .expect("the names are valid");
+    assert_eq!(registry.apply_spec("all"), None);
+    let (started, done) = (std::sync::Barrier::new(2), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            started.wait();
+            while !done.load(Ordering::Relaxed) {
+                assert!(training.is_enabled());
+            }
+        });
+        started.wait();
+        for _ in 0..3_000 {
+            registry
+                .register(&registration)
+                .expect("the names are valid");
+        }
+        done.store(true, Ordering::Relaxed);
+        watcher.join().expect("the group is never seen off");
+    });
 }
