@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::command::{Invocation, cargo, target_directory};
+use crate::docs;
 use crate::failure::{Failure, Result};
 use crate::members::{Build, Member, TELEMETRY, members};
 use crate::steps::Steps;
@@ -28,13 +29,15 @@ pub(crate) fn run() -> Result<()> {
         tools.deny(["check", "licenses", "bans", "sources"]).run()
     })?;
 
+    steps.take("generated parts of the documentation", || {
+        docs::run(docs::Mode::Check)
+    })?;
+
     // One build after the other, so that each finds the artefacts of the step before it.
     for build in [Build::Off, Build::On] {
         let word = build.word();
-        steps.take(
-            format!("clippy, {word}, every combination of features"),
-            || clippy(&members, build),
-        )?;
+        let clippy_step = format!("clippy, {word}, every combination of features");
+        steps.take(clippy_step, || clippy(&members, build))?;
         steps.take_tests(format!("tests, {word}"), || test(&members, build, &tools))?;
         steps.take(format!("documentation, {word}"), || {
             document(&members, build)

@@ -8,6 +8,7 @@
 
 mod ci;
 mod command;
+mod docs;
 mod failure;
 mod members;
 mod steps;
@@ -24,6 +25,7 @@ usage: cargo xtask <task>
 
 tasks:
   ci            all checks and tests, in both builds
+  docs          the generated parts of README.md and docs/; with --check, whether they are up to date
   demo [ARGS]   the demo with telemetry compiled in; without ARGS its main job, `run`
   setup         only what `ci` installs first: cargo-deny and the Python far end of the tests";
 
@@ -46,6 +48,8 @@ fn run(arguments: &[String]) -> Result<()> {
     match (task, rest) {
         ("ci", []) => ci::run(),
         ("demo", rest) => demo(rest),
+        ("docs", []) => docs::run(docs::Mode::Write),
+        ("docs", [check]) if check == "--check" => docs::run(docs::Mode::Check),
         ("setup", []) => tools::setup().map(drop),
         ("help" | "--help" | "-h", _) => {
             println!("{USAGE}");

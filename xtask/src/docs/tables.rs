@@ -1,0 +1,171 @@
+//! The tables, made from the vocabulary crate. Names that nothing uses yet are left out.
+
+use std::fmt::Write as _;
+
+use gym_telemetry_core::metric::{self, MetricKind};
+use gym_telemetry_core::{SpanGroup, env};
+
+use super::source::{mentions, text_constant, users, vocabulary};
+use crate::failure::{Failure, Result};
+
+const PRESETS: [&str; 3] = ["default", "per_rollout", "all"];
+
+/// Makes the table of that name.
+pub(super) fn table(name: &str) -> Result<String> {
+    match name {
+        "span-groups" => span_groups(),
+        "span-names" => span_names(),
+        "gym-variables" => gym_variables(),
+        "standard-variables" => standard_variables(),
+        "metrics" => metrics(),
+        _ => Err(Failure::new(format!("there is no table `{name}`"))),
+    }
+}
+
+fn span_groups() -> Result<String> {
+    let mut text = header(&["group", "spans", "`default`", "`per_rollout`", "`all`"]);
+    for item in vocabulary("group/mod.rs")? {
+        let Some((_, rest)) = item.line.split_once("SpanGroup::new(\"") else {
+            continue;
+        };
+        let Some((name, _)) = rest.split_once('"') else {
+            continue;
+        };
+        let mut cells = vec![format!("`{name}`"), item.meaning];
+        for preset in PRESETS {
+            let members = SpanGroup::resolve(preset).groups;
+            let is_member = members.iter().any(|group| group.name() == name);
+            cells.push(String::from(if is_member { "yes" } else { "" }));
+        }
+        row(&mut text, &cells);
+    }
+    Ok(text)
+}
+
+fn span_names() -> Result<String> {
+    let users = users()?;
+    let mut text = header(&["span", "meaning"]);
+    for item in vocabulary("span.rs")? {
+        if let Some((constant, value)) = text_constant(&item)
+            && mentions(&users, constant)
+        {
+            row(&mut text, &[format!("`{value}`"), item.meaning.clone()]);
+        }
+    }
+    Ok(text)
+}
+
+fn gym_variables() -> Result<String> {
+    let users = users()?;
+    let mut text = header(&["variable", "stands in when that is unset", "meaning"]);
+    for item in vocabulary("env/mod.rs")? {
+        let Some((constant, _)) = item.line.split_once(" = \"") else {
+            continue;
+        };
+        let gym = format!("{}{constant}", env::GYM_PREFIX);
+        let Some(setting) = env::SETTINGS.iter().find(|setting| setting.gym == gym) else {
+            continue;
+        };
+        if mentions(&users, constant) {
+            let lens = setting
+                .lens
+                .map_or_else(String::new, |lens| format!("`{lens}`"));
+            row(&mut text, &[format!("`{gym}`"), lens, item.meaning]);
+        }
+    }
+    Ok(text)
+}
+
+fn standard_variables() -> Result<String> {
+    let users = users()?;
+    let mut text = header(&["variable", "meaning"]);
+    for item in vocabulary("env/mod.rs")? {
+        let name = &item.line;
+        let is_name = name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        if is_name && mentions(&users, name) {
+            row(&mut text, &[format!("`{name}`"), item.meaning]);
+        }
+    }
+    Ok(text)
+}
+
+fn metrics() -> Result<String> {
+    let mut text = header(&["metric", "kind", "unit", "meaning", "attributes"]);
+    for metric in metric::ALL {
+        let attributes: Vec<String> = metric
+            .attributes
+            .iter()
+            .map(|key| format!("`{key}`"))
+            .collect();
+        row(
+            &mut text,
+            &[
+                format!("`{}`", metric.name),
+                kind(metric.kind)?.to_owned(),
+                metric.unit.to_owned(),
+                metric.description.to_owned(),
+                attributes.join(", "),
+            ],
+        );
+    }
+    Ok(text)
+}
+
+fn kind(kind: MetricKind) -> Result<&'static str> {
+    Ok(match kind {
+        MetricKind::Counter => "counter",
+        MetricKind::UpDownCounter => "up-down counter",
+        MetricKind::Histogram => "histogram",
+        MetricKind::Gauge => "gauge",
+        MetricKind::ObservableCounter => "observable counter",
+        MetricKind::ObservableUpDownCounter => "observable up-down counter",
+        MetricKind::ObservableGauge => "observable gauge",
+        _ => return Err(Failure::new(format!("no word for the instrument {kind:?}"))),
+    })
+}
+
+fn header(titles: &[&str]) -> String {
+    let titles: Vec<String> = titles.iter().map(|&title| title.to_owned()).collect();
+    let mut text = String::new();
+    row(&mut text, &titles);
+    row(&mut text, &vec![String::from("---"); titles.len()]);
+    text
+}
+
+fn row(text: &mut String, cells: &[String]) {
+    text.push('|');
+    for cell in cells {
+        write!(text, " {} |", cell.replace('|', "\\|")).expect("writing to a string cannot fail");
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_group_has_a_row_and_the_presets_it_is_in() {
+        let text = span_groups().expect("the vocabulary can be read");
+        assert!(text.contains("\n| `job` |"), "{text}");
+        let sandbox = text
+            .lines()
+            .find(|line| line.starts_with("| `sandbox` |"))
+            .expect("sandbox is a group");
+        assert!(sandbox.ends_with("|  |  | yes |"), "{sandbox}");
+    }
+
+    #[test]
+    fn every_metric_has_a_row() {
+        let text = metrics().expect("every kind has a word");
+        assert_eq!(text.lines().count(), metric::ALL.len() + 2);
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_is_named() {
+        let failure = table("nothing").expect_err("there is no such table");
+        assert_eq!(failure.to_string(), "there is no table `nothing`");
+    }
+}
