@@ -10,6 +10,7 @@ use crate::command::{Invocation, cargo, target_directory};
 use crate::docs;
 use crate::failure::{Failure, Result};
 use crate::members::{Build, Member, TELEMETRY, members};
+use crate::noop;
 use crate::steps::Steps;
 use crate::tally::Tally;
 use crate::tools::{self, Tools, is_unattended};
@@ -47,6 +48,7 @@ pub(crate) fn run() -> Result<()> {
                 "a demo without telemetry for the tests",
                 keep_compiled_out_demo,
             )?;
+            steps.take("check-noop", || noop::run(&[]))?;
         }
     }
     steps.summarise();

@@ -70,6 +70,12 @@ impl Invocation {
         self
     }
 
+    /// Runs the command in another directory than the workspace's root.
+    pub(crate) fn within(mut self, directory: &Path) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
     /// Runs the command with this program's own input and output.
     pub(crate) fn run(mut self) -> Result<()> {
         let status = self
@@ -112,6 +118,17 @@ impl Invocation {
         }
         self.judge(output.status)?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs the command; returns whether it succeeded and its standard output. What it wrote to standard error is lost.
+    pub(crate) fn output(mut self) -> (bool, String) {
+        match self.command.stdin(Stdio::null()).output() {
+            Ok(output) => (
+                output.status.success(),
+                String::from_utf8_lossy(&output.stdout).into_owned(),
+            ),
+            Err(_) => (false, String::new()),
+        }
     }
 
     /// Whether the command can be started and succeeds; what it prints is thrown away.

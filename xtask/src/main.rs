@@ -11,6 +11,7 @@ mod command;
 mod docs;
 mod failure;
 mod members;
+mod noop;
 mod steps;
 mod tally;
 mod tools;
@@ -25,6 +26,10 @@ usage: cargo xtask <task>
 
 tasks:
   ci            all checks and tests, in both builds
+  check-noop    whether compiled-out telemetry leaves nothing behind
+    --self-test                         whether each of these checks can fail
+    --manifest-path CRATE [--bin NAME]  the same for another crate
+    --write-dependencies                accept what the packages depend on now
   docs          the generated parts of README.md and docs/; with --check, whether they are up to date
   demo [ARGS]   the demo with telemetry compiled in; without ARGS its main job, `run`
   setup         only what `ci` installs first: cargo-deny and the Python far end of the tests";
@@ -48,6 +53,7 @@ fn run(arguments: &[String]) -> Result<()> {
     match (task, rest) {
         ("ci", []) => ci::run(),
         ("demo", rest) => demo(rest),
+        ("check-noop", rest) => noop::run(rest),
         ("docs", []) => docs::run(docs::Mode::Write),
         ("docs", [check]) if check == "--check" => docs::run(docs::Mode::Check),
         ("setup", []) => tools::setup().map(drop),

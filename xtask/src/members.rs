@@ -12,6 +12,9 @@ pub(crate) const TELEMETRY: &str = "telemetry";
 /// The back end exists in one build only: naming it as a dependency is what turns telemetry on.
 const BACK_END: &str = "gym-telemetry-otel";
 
+/// Members that are not below `crates`.
+const TOOLS: [&str; 2] = ["xtask/Cargo.toml", "xtask/probes/Cargo.toml"];
+
 /// Which of the two builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
@@ -77,7 +80,7 @@ impl Member {
 
 /// Reads the workspace's packages, ordered by name.
 pub(crate) fn members() -> Result<Vec<Member>> {
-    let mut manifests: Vec<PathBuf> = vec![root().join("xtask/Cargo.toml")];
+    let mut manifests: Vec<PathBuf> = TOOLS.iter().map(|manifest| root().join(manifest)).collect();
     let crates = root().join("crates");
     let entries =
         fs::read_dir(&crates).map_err(|error| Failure::io("could not list", &crates, &error))?;
