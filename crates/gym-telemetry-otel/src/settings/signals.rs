@@ -223,7 +223,10 @@ fn shared_exporter(lookup: &mut Lookup<'_>) -> Result<Option<(ExporterKind, Sour
     }
 }
 
-/// The gym's own variable, else the signal's standard variable, else the block, else OTLP.
+/// The exporter that all signals share, else the signal's own, else OTLP.
+///
+/// The block's exporter is never in the way of a signal's own: it is published for all signals only while none has one,
+/// and else as the own exporter of those that have none.
 fn exporter(
     lookup: &mut Lookup<'_>,
     kind: SignalKind,
@@ -233,8 +236,8 @@ fn exporter(
     if !enabled {
         return (ExporterKind::None, Source::Default);
     }
-    if let Some((exporter, source @ Source::Variable(_))) = shared {
-        return (*exporter, source.clone());
+    if let Some(shared) = shared {
+        return shared.clone();
     }
     let found = lookup.variable(kind.exporter_variable());
     let own = found
@@ -243,14 +246,11 @@ fn exporter(
     if let Some(own) = own {
         return (own, source_of(found));
     }
-    let (exporter, source) = shared
-        .cloned()
-        .unwrap_or((ExporterKind::Otlp, Source::Default));
     if let Some(found) = found {
-        let instead = format!("{} are exported with {}", kind.name(), exporter.name());
+        let instead = format!("{} are exported with otlp", kind.name());
         lookup.ignore(&found, "otlp, console or none", &instead);
     }
-    (exporter, source)
+    (ExporterKind::Otlp, Source::Default)
 }
 
 /// The protocol that `found` names.

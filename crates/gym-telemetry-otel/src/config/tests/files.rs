@@ -41,6 +41,28 @@ fn the_three_formats_say_the_same() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_content() {
+    for (text, format) in [
+        ("\u{feff}telemetry: {enabled: true}", ConfigFormat::Yaml),
+        ("\u{feff}telemetry = {enabled = true}", ConfigFormat::Toml),
+        (
+            "\u{feff}{\"telemetry\": {\"enabled\": true}}",
+            ConfigFormat::Json,
+        ),
+    ] {
+        let config = load(text, format, &[])
+            .unwrap_or_else(|error| panic!("{format:?}: {error}"))
+            .config;
+        assert!(config.enabled, "{format:?}");
+        assert_eq!(
+            config.origin("enabled").and_then(Origin::line),
+            Some(1),
+            "{format:?}"
+        );
+    }
+}
+
+#[test]
 fn lines_are_right_in_every_shape_of_yaml() {
     for (text, line) in [
         ("telemetry: {enabled: true}", 1),

@@ -77,18 +77,20 @@ fn a_wrong_value_of_the_block_is_an_error_that_names_field_and_line() {
 
 #[test]
 fn a_variable_that_is_not_unicode_is_replaced_and_named() {
+    let mut config = enabled();
+    config.service_name = "mine".to_owned();
     let env = Vars::new(&[])
         .with_bytes("OTEL_SERVICE_NAME", b"\xff")
         .with_bytes("JUNK", b"\xff");
-    let plan = plan(&enabled(), &Overlay::new(&env, None), None);
+    let plan = plan(&config, &Overlay::new(&env, None), None);
     let [warning] = plan.warnings.as_slice() else {
         panic!("{:?}", plan.warnings)
     };
     assert!(warning.contains("OTEL_SERVICE_NAME"), "{warning}");
     let variables = added(&plan);
-    assert_eq!(variables["OTEL_SERVICE_NAME"], "nemo-gym");
+    assert_eq!(variables["OTEL_SERVICE_NAME"], "mine");
     assert!(!variables.contains_key("JUNK"));
     let overlay = Overlay::new(&env, plan.published.as_ref());
     let settings = Settings::resolve(&overlay).expect("valid").expect("on");
-    assert_eq!(settings.service_name, "nemo-gym");
+    assert_eq!(settings.service_name, "mine");
 }
