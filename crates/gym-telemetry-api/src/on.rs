@@ -42,5 +42,7 @@ pub mod __private {
         is_enabled, is_recording_process, never, start,
     };
     pub use crate::literal::literal;
+    pub use gym_telemetry_otel::propagation::{PropagationSettings, propagation_settings, warn};
     pub use gym_telemetry_otel::testing;
+    pub use gym_telemetry_otel::{are_metrics_exporting, record_http_server_request};
 }

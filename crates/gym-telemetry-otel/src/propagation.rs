@@ -1,5 +1,7 @@
 //! What this process has settled on about trace headers, for the crates that send them.
 
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 use crate::settings::Settings;
@@ -47,6 +49,11 @@ pub fn propagation_settings() -> Option<&'static PropagationSettings> {
     SETTLED.get()
 }
 
+/// Warns about something that concerns headers; equal causes are reported once a minute at most.
+pub fn warn(cause: impl Into<Cow<'static, str>>, message: &dyn Display) {
+    crate::warn::warn(cause, message);
+}
+
 /// Makes `settings` those of this process, unless it has some.
 #[allow(
     dead_code,
@@ -73,11 +80,11 @@ fn own_domain() -> Option<String> {
 
 /// The domain of a resolver's configuration; its last `domain` or `search` line counts.
 fn of_resolver(configuration: &str) -> Option<String> {
-    let domains = configuration.lines().filter_map(|line| {
+    let mut domains = configuration.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         matches!(words.next(), Some("domain" | "search")).then(|| words.next())?
     });
-    usable(domains.last()?)
+    usable(domains.next_back()?)
 }
 
 /// A domain of one label is as good as the whole internet.
