@@ -45,8 +45,7 @@ pub(crate) trait EnvSource {
     }
 }
 
-/// What one variable holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What one variable holds. Not `Debug`: the value may be a secret.
 pub(crate) enum EnvValue {
     /// Not set, empty, or nothing but white space.
     Unset,

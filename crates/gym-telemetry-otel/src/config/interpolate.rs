@@ -6,7 +6,7 @@ use crate::environment::{EnvSource, EnvValue};
 const MAX_DEPTH: usize = 8;
 
 /// A string of the file with its variables filled in.
-#[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug, PartialEq, Eq))]
 pub(super) struct Interpolated {
     /// The text, or `None` when the whole string came out as `null`.
     pub(super) text: Option<String>,

@@ -16,8 +16,8 @@ pub(crate) const BOOLEAN_WORDS: &str = "1, true, yes, on, 0, false, no or off";
 /// Characters of a wrong value that a message repeats at most.
 const SHOWN: usize = 60;
 
-/// One value and who gave it.
-#[derive(Clone, Debug)]
+/// One value and who gave it. Not `Debug`: the value may be a secret.
+#[derive(Clone)]
 pub(crate) struct Found {
     /// The value, trimmed and not empty.
     pub(crate) text: String,
