@@ -123,6 +123,19 @@ mod tests {
     }
 
     #[test]
+    fn a_state_of_before_a_fork_is_not_continued() {
+        let inherited = State {
+            lanes: [1, 2],
+            generation: Some(fork::generation() + 1),
+        };
+        let [first, second] = [0, 1].map(|_| {
+            STATE.set(inherited);
+            trace_id(Tick::from_nanos(7))
+        });
+        assert_ne!(first, second);
+    }
+
+    #[test]
     fn each_bit_of_an_id_is_set_about_half_of_the_time() {
         let mut set = [0_u32; 64];
         for n in 0..10_000 {

@@ -17,7 +17,7 @@ mod sampling;
 mod start;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use gym_telemetry_core::receipt::DropReason;
 use tokio::sync::Notify;
@@ -73,6 +73,8 @@ pub(crate) struct Recorder {
     held: AtomicUsize,
     /// Spans that were ended and not drained.
     queued: AtomicUsize,
+    /// Whether the telemetry thread knows that there is something to drain.
+    is_awake: AtomicBool,
     /// Numbers the spans in the order of their starts.
     serial: AtomicU64,
     open: OpenSpans,
@@ -100,6 +102,7 @@ impl Recorder {
             phase: AtomicU8::new(ACCEPTING),
             held: AtomicUsize::new(0),
             queued: AtomicUsize::new(0),
+            is_awake: AtomicBool::new(false),
             serial: AtomicU64::new(0),
             open: OpenSpans::new(),
             handover: Handover::default(),
@@ -197,9 +200,16 @@ impl Recorder {
         // Counted before it can be drained, so that the count never falls below zero.
         let queued = recorder.queued.fetch_add(1, Ordering::AcqRel) + 1;
         match Handover::push(recorder, node, || recorder.is_open()) {
-            // The first one starts the clock of the next export, a full batch does not wait for it.
-            Ok(()) if queued == 1 || queued == recorder.batch_size() => recorder.wake.notify_one(),
-            Ok(()) => {}
+            Ok(()) => {
+                // The first one starts the clock of the next export, a full batch does not wait for it. The flag is
+                // looked at after the hand-over and cleared before a drain: one of the two sees the other, since both
+                // lock the list in between.
+                let is_first = !recorder.is_awake.load(Ordering::Relaxed)
+                    && !recorder.is_awake.swap(true, Ordering::Relaxed);
+                if is_first || queued == recorder.batch_size() {
+                    recorder.wake.notify_one();
+                }
+            }
             Err(_refused) => {
                 recorder.queued.fetch_sub(1, Ordering::AcqRel);
                 recorder.release(1);
@@ -210,6 +220,7 @@ impl Recorder {
 
     /// Takes all spans that were handed over.
     pub(crate) fn drain(&self, into: &mut impl Extend<Arc<Node>>) {
+        self.is_awake.store(false, Ordering::Relaxed);
         let count = self.handover.drain(into);
         self.queued.fetch_sub(count, Ordering::AcqRel);
     }

@@ -80,3 +80,55 @@ impl OpenSpans {
         &self.shards[usize::from(last) % SHARDS]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::{Recorder, RecorderSettings};
+    use crate::{SpanOptions, recorder::Started};
+
+    fn nodes(count: usize) -> Vec<Arc<Node>> {
+        let recorder = Recorder::new(RecorderSettings::default());
+        let start = || recorder.start("work".into(), &SpanOptions::default(), |_| {});
+        let nodes = (0..count).filter_map(|_| match start() {
+            Started::Recorded(node) => Some(node),
+            _ => None,
+        });
+        nodes.collect()
+    }
+
+    #[test]
+    fn a_span_is_refused_once_the_answer_has_changed() {
+        let open = OpenSpans::new();
+        let nodes = nodes(1);
+        assert!(!open.insert(&nodes[0], || false));
+        assert!(open.take_all().is_empty());
+    }
+
+    #[test]
+    fn places_are_used_again_and_only_by_the_span_they_belong_to() {
+        let open = OpenSpans::new();
+        let nodes = nodes(200);
+        for _ in 0..50 {
+            for node in &nodes {
+                assert!(open.insert(node, || true));
+            }
+            for node in &nodes[..150] {
+                open.remove(node);
+                open.remove(node);
+            }
+            let places: usize = open
+                .shards
+                .iter()
+                .map(|shard| shard.lock().places.len())
+                .sum();
+            assert!(places <= 200, "{places}");
+            nodes[150..].iter().for_each(|node| open.remove(node));
+        }
+        assert!(open.insert(&nodes[0], || true));
+        assert_eq!(open.take_all().len(), 1);
+        // What comes after the end finds nothing of its own.
+        open.remove(&nodes[0]);
+        assert!(open.insert(&nodes[1], || true));
+    }
+}

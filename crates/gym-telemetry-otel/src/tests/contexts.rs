@@ -115,6 +115,8 @@ fn attributes_reach_the_current_span_only_where_it_was_entered() {
         let context = Context::current().with_rollout_id("1-1");
         context.run(|| set("in a context with the same span"));
         Context::root().run(|| set("nowhere"));
+        let other = Context::root().with_span(&rig.start("other"));
+        other.run(|| set("nowhere"));
         with_current_span(|span| span.update_name("renamed"));
         std::thread::spawn(carry(move || set("carried")))
             .join()

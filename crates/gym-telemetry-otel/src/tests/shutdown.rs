@@ -1,15 +1,21 @@
 //! How telemetry ends.
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use gym_telemetry_core::receipt::{DropReason, Outcome};
 use gym_telemetry_core::{attribute, event};
 use opentelemetry::trace::Status as OtelStatus;
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use parking_lot::Mutex;
 
 use super::{Behaviour, PATIENCE, Rig};
-use crate::options::Status;
+use crate::options::{SpanOptions, Status};
 use crate::recorder::RecorderSettings;
+use crate::span::Span;
+use crate::testing;
+use crate::thread::{Schedule, Telemetry};
 
 fn is_truncated(span: &SpanData) -> bool {
     span.attributes
@@ -237,4 +243,42 @@ fn a_failed_last_export_is_told_in_the_receipt() {
     assert_eq!((receipt.failed, receipt.truncated), (1, 0));
     rig.assert_accounted(&receipt);
     drop(open);
+}
+
+/// An exporter that asks the telemetry it belongs to.
+#[derive(Clone, Debug, Default)]
+struct Inquisitive {
+    telemetry: Arc<OnceLock<&'static Telemetry>>,
+    answers: Arc<Mutex<Vec<Outcome>>>,
+}
+
+impl SpanExporter for Inquisitive {
+    async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
+        let telemetry = self.telemetry.get().expect("is set before the first span");
+        let flushed = telemetry.flush(PATIENCE);
+        let receipt = telemetry.shut_down(PATIENCE);
+        self.answers
+            .lock()
+            .extend([flushed, receipt.traces.outcome]);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_exporter_that_asks_its_own_thread_is_not_kept_waiting() {
+    let exporter = Inquisitive::default();
+    let (settings, schedule) = (RecorderSettings::default(), Schedule::default());
+    let telemetry =
+        testing::start(exporter.clone(), settings, schedule).expect("the thread starts");
+    let telemetry: &'static Telemetry = Box::leak(Box::new(telemetry));
+    exporter.telemetry.set(telemetry).expect("is not set");
+    let recorder = telemetry.recorder().expect("spans are recorded");
+    Span::start_on(recorder, "work", SpanOptions::default(), |_| {}).end();
+    let start = Instant::now();
+    let _ = telemetry.flush(PATIENCE);
+    assert!(start.elapsed() < PATIENCE / 2);
+    assert_eq!(
+        *exporter.answers.lock(),
+        [Outcome::TimedOut, Outcome::TimedOut]
+    );
 }

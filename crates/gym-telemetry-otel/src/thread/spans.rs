@@ -134,11 +134,6 @@ impl Spans {
         self.due = None;
         self.recorder.drain(&mut self.queue);
         self.export_queue(None).await;
-        // Only the first span of a queue tells of its arrival. Of those that came while the lists were being
-        // emptied, none was the first.
-        if self.recorder.queued() > 0 {
-            self.recorder.wake.notify_one();
-        }
     }
 
     /// Exports the queue in batches, until `deadline` or that of a shutdown which arrives meanwhile. Returns whether
