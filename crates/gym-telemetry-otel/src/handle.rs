@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gym_telemetry_core::group;
 use gym_telemetry_core::receipt::{Outcome, ShutdownReceipt};
 use tokio::sync::oneshot;
 
@@ -60,9 +61,12 @@ impl TelemetryHandle {
 }
 
 pub(crate) fn shutdown(budget: Duration) -> ShutdownReceipt {
-    process::telemetry().map_or_else(ShutdownReceipt::default, |telemetry| {
-        telemetry.shut_down(budget)
-    })
+    let Some(telemetry) = process::telemetry() else {
+        return ShutdownReceipt::default();
+    };
+    // From now on call sites need not try.
+    group::pin(&[]);
+    telemetry.shut_down(budget)
 }
 
 pub(crate) async fn shutdown_async(budget: Duration) -> ShutdownReceipt {

@@ -5,11 +5,6 @@ mod config;
 mod contain;
 mod context;
 mod environment;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "called by the telemetry thread, which is built on it"
-)]
 mod export;
 #[doc(hidden)]
 pub mod facade;
@@ -19,11 +14,6 @@ mod future;
 mod handle;
 mod handover;
 mod lifecycle;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "called by the telemetry thread, which is built on it"
-)]
 mod metrics;
 mod options;
 mod process;
@@ -31,13 +21,7 @@ mod process;
 pub mod propagation;
 mod random;
 mod recorder;
-#[allow(dead_code, reason = "asked by the lifecycle, which is built on it")]
 mod resource;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "read by the exporters and the lifecycle, which are built on it"
-)]
 mod settings;
 mod span;
 mod stack;
@@ -65,7 +49,7 @@ pub use handover::{
     configure_telemetry_env, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
     memory_profiling_config_from_env,
 };
-pub use lifecycle::{get_telemetry, shutdown_telemetry, shutdown_telemetry_async};
+pub use lifecycle::{get_telemetry, init_telemetry, shutdown_telemetry, shutdown_telemetry_async};
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,

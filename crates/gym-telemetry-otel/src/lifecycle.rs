@@ -1,10 +1,45 @@
 //! The life of telemetry in a process.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use gym_telemetry_core::ShutdownReceipt;
+use gym_telemetry_core::{ServerIdentity, ShutdownReceipt, group};
 
+use crate::contain::contain;
+use crate::export::SpanPipe;
 use crate::handle::{self, TelemetryHandle};
+use crate::metrics::{self, MetricsPipe};
+use crate::process::{self, Launch};
+use crate::recorder::{Recorder, RecorderSettings};
+use crate::resource;
+use crate::settings::Settings;
+use crate::thread::{MetricSink, Plan, Schedule, Sinks, SpanSink, Telemetry};
+use crate::warn::warn;
+use crate::{fork, propagation};
+
+/// Starts the telemetry of this process, once and for good.
+///
+/// The settings come from the environment and from what
+/// [`configure_telemetry_env`](crate::configure_telemetry_env) has handed over. The first call decides, also if it
+/// decides for off; later calls return what it decided, and threads that call at the same time get one handle.
+///
+/// Returns `None` if telemetry is off or cannot be started: a setting that cannot be used, or a refused thread, is
+/// warned about on standard error. It never panics, and waits neither for the network nor for the facts about the
+/// machine that the resource tells: exporters are built on the telemetry thread. One that cannot be built is warned
+/// about there, and what is recorded for it is counted as dropped.
+#[must_use = "the last seconds of telemetry are lost without a shutdown"]
+pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
+    process::settle(|| {
+        contain(|| decide(identity)).unwrap_or_else(|panic| {
+            warn(
+                "init",
+                &format_args!("telemetry stays off: reading its settings {panic}"),
+            );
+            None
+        })
+    });
+    TelemetryHandle::of_process()
+}
 
 /// The telemetry of this process, if it was started and is on.
 #[must_use]
@@ -31,4 +66,94 @@ pub fn shutdown_telemetry(budget: Duration) -> ShutdownReceipt {
 /// Dropping the future does not stop the shutdown; a later call returns its receipt.
 pub async fn shutdown_telemetry_async(budget: Duration) -> ShutdownReceipt {
     handle::shutdown_async(budget).await
+}
+
+/// Reads the settings; `None` leaves telemetry off.
+fn decide(identity: ServerIdentity) -> Option<Launch> {
+    let settings = match Settings::of_process() {
+        Ok(settings) => settings?,
+        Err(error) => {
+            warn("settings", &format_args!("telemetry stays off: {error}"));
+            return None;
+        }
+    };
+    for warning in &settings.warnings {
+        warn(warning.clone(), warning);
+    }
+    if !settings.traces.is_on() && !settings.metrics.is_on() {
+        return None;
+    }
+    propagation::settle(&settings);
+    if settings.traces.is_on() {
+        group::set_report_hook(|text| warn(text.to_owned(), &text));
+        if let Some(text) = group::apply_spec(&settings.span_groups) {
+            warn(text.clone(), &text);
+        }
+    } else {
+        group::pin(&[]);
+    }
+    let settings = Arc::new(settings);
+    let identity = Arc::new(identity);
+    Some(Arc::new(move || launch(&settings, &identity)))
+}
+
+/// Starts what the settings ask for, in this process or in a forked child of it.
+fn launch(settings: &Arc<Settings>, identity: &Arc<ServerIdentity>) -> Option<Telemetry> {
+    fork::watch();
+    let spans = settings.traces.is_on().then(|| {
+        let recorder = Recorder::new(RecorderSettings {
+            sampling: settings.sampler.into(),
+            ..RecorderSettings::default()
+        });
+        (recorder, Schedule::for_exporter(settings.traces.timeout))
+    });
+    let metrics = settings.metrics.is_on().then(|| {
+        // From now on, so that nothing recorded while the exporter is being built is lost.
+        metrics::install();
+        Schedule {
+            delay: settings.metric_export_interval,
+            ..Schedule::for_exporter(settings.metrics.timeout)
+        }
+    });
+    let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
+    let build = Box::new(move || build(&settings, &identity));
+    match Telemetry::start(Plan {
+        spans,
+        metrics,
+        build,
+    }) {
+        Ok(telemetry) => Some(telemetry),
+        Err(error) => {
+            warn(
+                "thread",
+                &format_args!("telemetry stays off: no telemetry thread: {error}"),
+            );
+            group::pin(&[]);
+            metrics::uninstall();
+            None
+        }
+    }
+}
+
+/// Builds the exporters, on the telemetry thread.
+fn build(settings: &Settings, identity: &ServerIdentity) -> Sinks {
+    let resource = resource::detect(settings, identity);
+    let off = || "no exporter is configured".to_owned();
+    let spans = match SpanPipe::build(settings, &resource) {
+        Ok(pipe) => pipe
+            .map(|pipe| Box::new(pipe) as Box<dyn SpanSink>)
+            .ok_or_else(off),
+        Err(error) => Err(error.to_string()),
+    };
+    if spans.is_err() {
+        // Nobody will ever see a span, so call sites need not make any.
+        group::pin(&[]);
+    }
+    let metrics = match MetricsPipe::build(settings, &resource) {
+        Ok(pipe) => pipe
+            .map(|pipe| Box::new(pipe) as Box<dyn MetricSink>)
+            .ok_or_else(off),
+        Err(error) => Err(error.to_string()),
+    };
+    Sinks { spans, metrics }
 }

@@ -55,10 +55,6 @@ pub fn warn(cause: impl Into<Cow<'static, str>>, message: &dyn Display) {
 }
 
 /// Makes `settings` those of this process, unless it has some.
-#[allow(
-    dead_code,
-    reason = "called where telemetry is started from its settings"
-)]
 pub(crate) fn settle(settings: &Settings) {
     SETTLED.get_or_init(|| PropagationSettings {
         propagate: settings.propagate,

@@ -38,7 +38,6 @@ pub(crate) fn uninstall() {
 pub(crate) struct MetricsPipe {
     provider: Arc<Provider>,
     sink: Sink,
-    interval: Duration,
     _success_rate: Observation,
 }
 
@@ -72,14 +71,8 @@ impl MetricsPipe {
         Ok(Some(Self {
             provider: Provider::install(),
             sink,
-            interval: settings.metric_export_interval,
             _success_rate: observe_success_rate(),
         }))
-    }
-
-    /// The time between two exports.
-    pub(crate) fn interval(&self) -> Duration {
-        self.interval
     }
 
     /// Where metrics go, for messages; without credentials.

@@ -6,7 +6,7 @@
 use gym_telemetry_core::{SpanContext, SpanKind, TraceId, TraceState};
 use opentelemetry::trace::{Link as OtelLink, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_sdk::trace::{Sampler as OtelSampler, SamplingDecision, ShouldSample};
+use opentelemetry_sdk::trace::{SamplingDecision, ShouldSample};
 
 use super::convert;
 use super::link::Link;
@@ -43,15 +43,10 @@ pub(crate) struct Decision {
 
 impl From<Sampler> for Sampling {
     fn from(sampler: Sampler) -> Self {
-        let ratio = match sampler.ratio {
-            ratio if ratio >= 1.0 => OtelSampler::AlwaysOn,
-            ratio if ratio > 0.0 => OtelSampler::TraceIdRatioBased(ratio),
-            _ => OtelSampler::AlwaysOff,
-        };
-        match (sampler.parent_based, ratio) {
-            (true, OtelSampler::AlwaysOn) => Self::ParentBased,
-            (true, root) => Self::Custom(Box::new(OtelSampler::ParentBased(Box::new(root)))),
-            (false, sampler) => Self::Custom(Box::new(sampler)),
+        if sampler == Sampler::DEFAULT {
+            Self::ParentBased
+        } else {
+            Self::Custom(Box::new(sampler.to_sdk()))
         }
     }
 }

@@ -36,6 +36,10 @@ pub(crate) struct Settings {
     /// Where metrics go.
     pub(crate) metrics: Signal,
     /// Where log records go.
+    #[allow(
+        dead_code,
+        reason = "checked with the others, although nothing is sent there yet"
+    )]
     pub(crate) logs: Signal,
     /// The spec of the span groups.
     pub(crate) span_groups: String,
@@ -60,8 +64,16 @@ pub(crate) struct Settings {
     /// Time between two exports of metrics.
     pub(crate) metric_export_interval: Duration,
     /// How memory is sampled.
+    #[allow(
+        dead_code,
+        reason = "checked with the others; the sampler asks for it by itself"
+    )]
     pub(crate) memory_profiling: MemoryProfilingConfig,
     /// Seconds between two readings of a sandbox's resources; 0 for none.
+    #[allow(
+        dead_code,
+        reason = "checked with the others, although nothing is read yet"
+    )]
     pub(crate) sandbox_resource_sample_interval_seconds: f64,
     /// Every setting with its value, secrets hidden, and who gave it.
     pub(crate) effective: Vec<Effective>,

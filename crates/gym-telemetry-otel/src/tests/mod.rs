@@ -1,8 +1,10 @@
 //! Tests of the recorder, the context and the telemetry thread together, each with a telemetry of its own.
 
+mod building;
 mod contexts;
 mod exporter;
 mod futures;
+mod lifecycle;
 mod overflow;
 mod shutdown;
 mod spans;

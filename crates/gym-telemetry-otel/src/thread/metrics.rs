@@ -2,25 +2,22 @@
 
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use gym_telemetry_core::receipt::{Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
 
 use super::inbox::{GaveUp, Inbox};
 use super::request::{Request, time_until};
+use super::schedule::Schedule;
 use super::sink::{Delivery, MetricSink};
 use crate::contain::contain;
 use crate::warn::warn;
-
-/// How long one export may take, as the OpenTelemetry specification has it.
-const EXPORT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads and exports all instruments at an interval.
 pub(super) struct Metrics {
     /// `None` if it could not be built, and after the shutdown.
     sink: Option<Box<dyn MetricSink>>,
-    interval: Duration,
+    schedule: Schedule,
     inbox: Inbox,
     receipt: SignalReceipt,
     /// Why there is no exporter, or why the last export failed.
@@ -36,7 +33,7 @@ enum Wake {
 
 impl Metrics {
     pub(super) fn new(
-        interval: Duration,
+        schedule: Schedule,
         sink: Result<Box<dyn MetricSink>, String>,
         inbox: Inbox,
     ) -> Self {
@@ -46,7 +43,7 @@ impl Metrics {
         };
         Self {
             sink,
-            interval,
+            schedule,
             inbox,
             receipt: SignalReceipt::default(),
             failure,
@@ -55,13 +52,17 @@ impl Metrics {
 
     /// Works until it is told to shut down.
     pub(super) async fn run(mut self) {
-        let mut due = Instant::now() + self.interval;
+        let mut due = Instant::now() + self.schedule.delay;
         loop {
             match self.next(due).await {
                 Wake::Due => {
                     self.export(None).await;
-                    // An export that took longer than the interval is not made up for.
-                    due = (due + self.interval).max(Instant::now());
+                    due += self.schedule.delay;
+                    let now = Instant::now();
+                    if due <= now {
+                        // Exports that were missed are not made up for.
+                        due = now + self.schedule.delay;
+                    }
                 }
                 Wake::Request(Request::Flush { reply }) => {
                     self.export(None).await;
@@ -95,9 +96,10 @@ impl Metrics {
     /// Exports what the instruments show now. Returns whether there was time to.
     async fn export(&mut self, deadline: Option<Instant>) -> bool {
         let Some(sink) = &self.sink else { return true };
+        let limit = self.schedule.export_timeout;
         let result = self
             .inbox
-            .watch(EXPORT_TIMEOUT, deadline, || sink.collect_and_export())
+            .watch(limit, deadline, || sink.collect_and_export())
             .await;
         let Delivery {
             exported,
@@ -107,20 +109,26 @@ impl Metrics {
             Ok(delivery) => delivery,
             Err(GaveUp::Broken(trouble)) => Delivery {
                 trouble: Some(trouble),
-                failed: 1,
                 ..Delivery::default()
             },
             Err(GaveUp::OutOfTime) => return false,
         };
         self.receipt.exported += exported;
         self.receipt.failed += failed;
+        // Trouble with everything delivered is a remark of the collector.
+        let is_lost = failed > 0 || exported == 0;
         if let Some(trouble) = &trouble {
+            let what = if is_lost {
+                "metrics could not be exported"
+            } else {
+                "metrics"
+            };
             warn(
                 format!("metrics: {trouble}"),
-                &format_args!("metrics could not be exported: {trouble}"),
+                &format_args!("{what}: {trouble}"),
             );
         }
-        self.failure = trouble.filter(|_| failed > 0);
+        self.failure = trouble.filter(|_| is_lost);
         true
     }
 

@@ -7,6 +7,7 @@
 mod inbox;
 mod metrics;
 mod request;
+mod schedule;
 mod shutdown;
 mod sink;
 mod spans;
@@ -16,12 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::thread::ThreadId;
-use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+pub(crate) use schedule::Schedule;
 pub(crate) use sink::{Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
-pub(crate) use spans::Schedule;
 
 use crate::contain::{Contained, contain};
 use crate::fork;
@@ -35,8 +35,8 @@ use shutdown::Shutdown;
 pub(crate) struct Plan {
     /// Where spans are recorded; `None` if they are not exported.
     pub spans: Option<(&'static Recorder, Schedule)>,
-    /// Time between two exports of metrics; `None` if they are not exported.
-    pub metrics: Option<Duration>,
+    /// `None` if metrics are not exported.
+    pub metrics: Option<Schedule>,
     /// Builds the exporters, on the telemetry thread and inside its runtime: it may take its time.
     pub build: Box<dyn FnOnce() -> Sinks + Send>,
 }
@@ -99,10 +99,10 @@ impl Telemetry {
                     complain("spans", &sinks.spans);
                     spans::Spans::new(recorder, schedule, sinks.spans, Inbox::new(from_spans)).run()
                 });
-                let metrics = metrics.map(|interval| {
+                let metrics = metrics.map(|schedule| {
                     complain("metrics", &sinks.metrics);
                     metrics_built.store(sinks.metrics.is_ok(), Ordering::Relaxed);
-                    metrics::Metrics::new(interval, sinks.metrics, Inbox::new(from_metrics)).run()
+                    metrics::Metrics::new(schedule, sinks.metrics, Inbox::new(from_metrics)).run()
                 });
                 runtime.block_on(both(spans, metrics));
                 // Not waited for: a look-up of a name may hang in there.

@@ -4,36 +4,17 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
 
 use super::inbox::{GaveUp, Inbox};
 use super::request::{Request, time_until};
+use super::schedule::Schedule;
 use super::sink::{Delivery, SpanSink};
 use crate::contain::contain;
 use crate::recorder::{Anchor, Node, Recorder, span_data};
 use crate::warn::warn;
-
-/// When spans are exported.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Schedule {
-    /// How long an ended span waits for others before it is exported.
-    pub delay: Duration,
-    /// How long one export may take.
-    pub export_timeout: Duration,
-}
-
-impl Default for Schedule {
-    /// The defaults of the OpenTelemetry specification for batch processors.
-    fn default() -> Self {
-        Self {
-            delay: Duration::from_secs(5),
-            export_timeout: Duration::from_secs(30),
-        }
-    }
-}
 
 /// Drains the recorder and exports what it finds.
 pub(super) struct Spans {
@@ -196,12 +177,19 @@ impl Spans {
         counts.truncated.add(truncated);
         counts.failed.add(lost);
         self.recorder.release(count);
-        if let Some(trouble) = delivery.trouble {
-            let message = format_args!("{lost} of {count} spans could not be exported: {trouble}");
-            warn(format!("spans: {trouble}"), &message);
-            if lost > 0 {
-                self.failure = Some(trouble);
-            }
+        let Some(trouble) = delivery.trouble else {
+            return;
+        };
+        let cause = format!("spans: {trouble}");
+        if lost > 0 {
+            warn(
+                cause,
+                &format_args!("{lost} of {count} spans could not be exported: {trouble}"),
+            );
+            self.failure = Some(trouble);
+        } else {
+            // A remark of the collector.
+            warn(cause, &format_args!("spans: {trouble}"));
         }
     }
 
