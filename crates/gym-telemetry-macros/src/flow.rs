@@ -32,21 +32,37 @@ fn scan(stream: TokenStream, in_loop: bool) -> Result<(), Error> {
             TokenTree::Ident(ident) => match ident.to_string().as_str() {
                 "loop" | "while" | "for" => loop_body_next = true,
                 "await" if before.is_some_and(|token| is_punct(token, '.')) => {
-                    return Err(jump(token, "`.await` is not allowed in the arguments of telemetry macros"));
+                    return Err(jump(
+                        token,
+                        "`.await` is not allowed in the arguments of telemetry macros",
+                    ));
                 }
                 "return" => {
-                    return Err(jump(token, "`return` is not allowed in the arguments of telemetry macros"));
+                    return Err(jump(
+                        token,
+                        "`return` is not allowed in the arguments of telemetry macros",
+                    ));
                 }
                 "break" | "continue" if !in_loop => {
-                    return Err(jump(token, "`break` and `continue` cannot leave the arguments of telemetry macros"));
+                    return Err(jump(
+                        token,
+                        "`break` and `continue` cannot leave the arguments of telemetry macros",
+                    ));
                 }
                 _ => {}
             },
             TokenTree::Punct(punct) if punct.as_char() == '?' => {
-                return Err(jump(token, "`?` is not allowed in the arguments of telemetry macros"));
+                return Err(jump(
+                    token,
+                    "`?` is not allowed in the arguments of telemetry macros",
+                ));
             }
             // The operator `||`, not the parameters of a closure.
-            TokenTree::Punct(punct) if punct.as_char() == '|' && punct.spacing() == Spacing::Joint => index += 1,
+            TokenTree::Punct(punct)
+                if punct.as_char() == '|' && punct.spacing() == Spacing::Joint =>
+            {
+                index += 1
+            }
             _ => {}
         }
         index += 1;
@@ -65,15 +81,22 @@ fn end_of_nested_body(tokens: &[TokenTree], start: usize) -> Option<usize> {
     if is_async {
         index += 1;
     }
-    if tokens.get(index).is_some_and(|token| is_ident(token, "move")) {
+    if tokens
+        .get(index)
+        .is_some_and(|token| is_ident(token, "move"))
+    {
         index += 1;
     }
     match tokens.get(index)? {
-        TokenTree::Group(block) if is_async && block.delimiter() == Delimiter::Brace => Some(index + 1),
+        TokenTree::Group(block) if is_async && block.delimiter() == Delimiter::Brace => {
+            Some(index + 1)
+        }
         bar if is_punct(bar, '|') && (index > start || begins_expression(tokens, start)) => {
             // A closure's body goes on as far as it can.
             let after = end_of_closure_parameters(tokens, index);
-            let length = tokens[after..].iter().position(|token| is_punct(token, ',') || is_punct(token, ';'));
+            let length = tokens[after..]
+                .iter()
+                .position(|token| is_punct(token, ',') || is_punct(token, ';'));
             Some(length.map_or(tokens.len(), |length| after + length))
         }
         _ => None,
@@ -82,7 +105,9 @@ fn end_of_nested_body(tokens: &[TokenTree], start: usize) -> Option<usize> {
 
 /// The index after the second of the bars, the first of which is at `start`.
 fn end_of_closure_parameters(tokens: &[TokenTree], start: usize) -> usize {
-    let length = tokens[start + 1..].iter().position(|token| is_punct(token, '|'));
+    let length = tokens[start + 1..]
+        .iter()
+        .position(|token| is_punct(token, '|'));
     length.map_or(tokens.len(), |length| start + 2 + length)
 }
 
@@ -92,7 +117,10 @@ fn begins_expression(tokens: &[TokenTree], index: usize) -> bool {
         None => true,
         Some(TokenTree::Punct(punct)) => punct.as_char() != '?',
         Some(TokenTree::Ident(ident)) => {
-            matches!(ident.to_string().as_str(), "else" | "in" | "match" | "if" | "while" | "return")
+            matches!(
+                ident.to_string().as_str(),
+                "else" | "in" | "match" | "if" | "while" | "return"
+            )
         }
         Some(TokenTree::Literal(_) | TokenTree::Group(_)) => false,
     }

@@ -101,18 +101,25 @@ fn decide(identity: ServerIdentity) -> Option<Launch> {
 fn launch(settings: &Arc<Settings>, identity: &Arc<ServerIdentity>) -> Option<Telemetry> {
     fork::watch();
     let spans = settings.traces.is_on().then(|| {
+        let batch = settings.span_batch;
         let recorder = Recorder::new(RecorderSettings {
+            max_spans: batch.queue,
+            batch_size: batch.size,
+            limits: settings.span_limits,
             sampling: settings.sampler.into(),
-            ..RecorderSettings::default()
         });
-        (recorder, Schedule::for_exporter(settings.traces.timeout))
+        let schedule = Schedule {
+            delay: batch.delay,
+            ..Schedule::for_exporter(settings.traces.timeout, batch.export_timeout)
+        };
+        (recorder, schedule)
     });
     let metrics = settings.metrics.is_on().then(|| {
         // From now on, so that nothing recorded while the exporter is being built is lost.
-        metrics::install();
+        metrics::install(settings.temporality);
         Schedule {
             delay: settings.metric_export_interval,
-            ..Schedule::for_exporter(settings.metrics.timeout)
+            ..Schedule::for_exporter(settings.metrics.timeout, settings.metric_export_timeout)
         }
     });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));

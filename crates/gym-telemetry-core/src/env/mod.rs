@@ -143,6 +143,84 @@ variables! {
     OTEL_EXPORTER_OTLP_METRICS_TIMEOUT
     /// Milliseconds that an export of log records may take.
     OTEL_EXPORTER_OTLP_LOGS_TIMEOUT
+    /// How requests to the collector are compressed: `gzip` or `none`.
+    OTEL_EXPORTER_OTLP_COMPRESSION
+    /// How requests to the collector of spans are compressed: `gzip` or `none`.
+    OTEL_EXPORTER_OTLP_TRACES_COMPRESSION
+    /// How requests to the collector of metrics are compressed: `gzip` or `none`.
+    OTEL_EXPORTER_OTLP_METRICS_COMPRESSION
+    /// How requests to the collector of log records are compressed: `gzip` or `none`.
+    OTEL_EXPORTER_OTLP_LOGS_COMPRESSION
+    /// The file with the certificates that the collector is trusted by, in PEM form.
+    OTEL_EXPORTER_OTLP_CERTIFICATE
+    /// The file with the certificates that the collector of spans is trusted by, in PEM form.
+    OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE
+    /// The file with the certificates that the collector of metrics is trusted by, in PEM form.
+    OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE
+    /// The file with the certificates that the collector of log records is trusted by, in PEM form.
+    OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE
+    /// The file with the certificate of this process for the collector, in PEM form.
+    OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE
+    /// The file with the certificate of this process for the collector of spans, in PEM form.
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE
+    /// The file with the certificate of this process for the collector of metrics, in PEM form.
+    OTEL_EXPORTER_OTLP_METRICS_CLIENT_CERTIFICATE
+    /// The file with the certificate of this process for the collector of log records, in PEM form.
+    OTEL_EXPORTER_OTLP_LOGS_CLIENT_CERTIFICATE
+    /// The file with the private key of this process for the collector, in PEM form.
+    OTEL_EXPORTER_OTLP_CLIENT_KEY
+    /// The file with the private key of this process for the collector of spans, in PEM form.
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY
+    /// The file with the private key of this process for the collector of metrics, in PEM form.
+    OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY
+    /// The file with the private key of this process for the collector of log records, in PEM form.
+    OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY
+    /// Whether the collector is spoken to in clear text where its address has no scheme.
+    OTEL_EXPORTER_OTLP_INSECURE
+    /// Whether the collector of spans is spoken to in clear text where its address has no scheme.
+    OTEL_EXPORTER_OTLP_TRACES_INSECURE
+    /// Whether the collector of metrics is spoken to in clear text where its address has no scheme.
+    OTEL_EXPORTER_OTLP_METRICS_INSECURE
+    /// Whether the collector of log records is spoken to in clear text where its address has no scheme.
+    OTEL_EXPORTER_OTLP_LOGS_INSECURE
+    /// Whether sums are exported since the start or since the last export.
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE
+    /// The most attributes of anything that has no limit of its own.
+    OTEL_ATTRIBUTE_COUNT_LIMIT
+    /// The most characters of a text value where nothing has a limit of its own.
+    OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT
+    /// The most attributes of a span.
+    OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT
+    /// The most characters of a text value of a span.
+    OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT
+    /// The most events of a span.
+    OTEL_SPAN_EVENT_COUNT_LIMIT
+    /// The most links of a span.
+    OTEL_SPAN_LINK_COUNT_LIMIT
+    /// The most attributes of an event.
+    OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT
+    /// The most attributes of a link.
+    OTEL_LINK_ATTRIBUTE_COUNT_LIMIT
+    /// The most attributes of a log record.
+    OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT
+    /// The most characters of a text value of a log record.
+    OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT
+    /// Milliseconds that an ended span waits for others.
+    OTEL_BSP_SCHEDULE_DELAY
+    /// Milliseconds that an export of spans is waited for.
+    OTEL_BSP_EXPORT_TIMEOUT
+    /// The most spans that are open, queued or in export.
+    OTEL_BSP_MAX_QUEUE_SIZE
+    /// The most spans of one export.
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE
+    /// Milliseconds that a log record waits for others.
+    OTEL_BLRP_SCHEDULE_DELAY
+    /// Milliseconds that an export of log records is waited for.
+    OTEL_BLRP_EXPORT_TIMEOUT
+    /// The most log records that are queued or in export.
+    OTEL_BLRP_MAX_QUEUE_SIZE
+    /// The most log records of one export.
+    OTEL_BLRP_MAX_EXPORT_BATCH_SIZE
     /// The deployment, such as `staging`.
     DEPLOYMENT_ENV
     /// The deployment where [`DEPLOYMENT_ENV`] is unset.

@@ -21,7 +21,7 @@ const BOTH: [Protocol; 2] = [Protocol::Grpc, Protocol::HttpProtobuf];
 fn signal(protocol: Protocol, endpoint: &str, path: &str) -> Signal {
     let endpoint = match protocol {
         Protocol::Grpc => endpoint.to_owned(),
-        Protocol::HttpProtobuf => format!("{endpoint}{path}"),
+        Protocol::HttpProtobuf | Protocol::HttpJson => format!("{endpoint}{path}"),
     };
     Signal {
         exporter: ExporterKind::Otlp,
@@ -32,6 +32,7 @@ fn signal(protocol: Protocol, endpoint: &str, path: &str) -> Signal {
             ("authorization".to_owned(), "Bearer S3CR3T".to_owned()),
         ],
         timeout: Duration::from_secs(20),
+        ..Signal::off()
     }
 }
 

@@ -22,7 +22,7 @@ pub use self::provider::are_metrics_exporting;
 pub(crate) fn collected(
     record: impl FnOnce(&opentelemetry::metrics::Meter),
 ) -> opentelemetry_sdk::metrics::data::ResourceMetrics {
-    let provider = provider::Provider::new();
+    let provider = provider::Provider::new(opentelemetry_sdk::metrics::Temporality::Cumulative);
     record(&provider.meter);
     provider.collect().expect("metrics can be collected")
 }

@@ -7,6 +7,7 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics,
 };
@@ -23,8 +24,8 @@ use crate::thread::{Delivery, Job, MetricSink};
 ///
 /// Cheap and without I/O, so that it can run on the caller's thread before [`MetricsPipe::build`] runs elsewhere:
 /// nothing recorded in between is lost.
-pub(crate) fn install() {
-    Provider::install();
+pub(crate) fn install(temporality: Temporality) {
+    Provider::install(temporality);
 }
 
 /// Turns all instruments off, where no pipe will come.
@@ -69,7 +70,7 @@ impl MetricsPipe {
             return sink.map(|_| None);
         };
         Ok(Some(Self {
-            provider: Provider::install(),
+            provider: Provider::install(settings.temporality),
             sink,
             _success_rate: observe_success_rate(),
         }))

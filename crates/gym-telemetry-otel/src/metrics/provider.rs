@@ -117,10 +117,10 @@ pub(super) struct Provider {
 
 impl Provider {
     /// Makes a provider that nobody reports to yet.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(temporality: Temporality) -> Self {
         let reader = Reader(Arc::new(
             ManualReader::builder()
-                .with_temporality(Temporality::Cumulative)
+                .with_temporality(temporality)
                 .build(),
         ));
         let pipeline = SdkMeterProvider::builder()
@@ -138,15 +138,16 @@ impl Provider {
         }
     }
 
-    /// Returns the installed provider of this process, which is made and installed if there is none.
-    pub(super) fn install() -> Arc<Self> {
+    /// Returns the installed provider of this process, which is made and installed if there is none; only then
+    /// `temporality` counts.
+    pub(super) fn install(temporality: Temporality) -> Arc<Self> {
         loop {
             let current = INSTALLED.load(Ordering::Relaxed);
             let is_ours = fork_of(current) == fork::generation();
             if let Some(provider) = is_ours.then(|| find(current)).flatten() {
                 return provider;
             }
-            let provider = Arc::new(Self::new());
+            let provider = Arc::new(Self::new(temporality));
             // Before it can be looked for.
             append(Arc::clone(&provider));
             let installed = INSTALLED.compare_exchange(

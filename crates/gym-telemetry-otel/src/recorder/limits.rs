@@ -1,7 +1,7 @@
 //! How much one span may hold.
 
 /// Limits of one span, with the defaults of the OpenTelemetry specification.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpanLimits {
     /// Attributes of a span with different keys.
     pub attributes: usize,

@@ -224,19 +224,43 @@ impl<'a> Lookup<'a> {
         };
         match (found.text.parse::<u64>(), zero) {
             (Ok(0), Zero::Refused) | (Err(_), _) => {
-                let accepted = match zero {
-                    Zero::Refused => "whole milliseconds above 0",
-                    Zero::NoLimit => "whole milliseconds, 0 for no limit",
-                };
                 self.ignore(
                     &found,
-                    accepted,
+                    zero.accepted(),
                     &format!("{} ms are used", default.as_millis()),
                 );
                 (default, Source::Default)
             }
             (Ok(number), _) => (Duration::from_millis(number), found.source),
         }
+    }
+
+    /// The most of something, where a variable says so; what is no whole number is ignored with a warning.
+    ///
+    /// A garbled variable of a pair does not bring the other one into play: nobody could tell which was meant.
+    pub(crate) fn count(
+        &mut self,
+        name: &'static str,
+        variables: &[&'static str],
+        default: Option<usize>,
+    ) -> Option<usize> {
+        let shown = |count: Option<usize>| count.map_or("unlimited".to_owned(), |n| n.to_string());
+        let found = self.first(variables.iter().copied());
+        let parsed = found.as_ref().map(|found| found.text.parse::<usize>());
+        let (count, source) = match (parsed, found) {
+            (Some(Ok(count)), found) => (Some(count), source_of(found)),
+            (Some(Err(_)), Some(found)) => {
+                let instead = match default {
+                    Some(default) => format!("{default} is used"),
+                    None => "there is no limit".to_owned(),
+                };
+                self.ignore(&found, "a whole number, 0 or more", &instead);
+                (default, Source::Default)
+            }
+            _ => (default, Source::Default),
+        };
+        self.record(name, shown(count), source);
+        count
     }
 
     /// Whether the standard switch turns everything off. Only `true` does.
@@ -259,8 +283,21 @@ impl<'a> Lookup<'a> {
 pub(crate) enum Zero {
     /// No limit.
     NoLimit,
+    /// No wait.
+    AtOnce,
     /// Nothing: it is refused.
     Refused,
+}
+
+impl Zero {
+    /// The durations that are accepted, for messages.
+    pub(crate) const fn accepted(self) -> &'static str {
+        match self {
+            Self::Refused => "whole milliseconds above 0",
+            Self::NoLimit => "whole milliseconds, 0 for no limit",
+            Self::AtOnce => "whole milliseconds, 0 for no wait",
+        }
+    }
 }
 
 /// A boolean word.

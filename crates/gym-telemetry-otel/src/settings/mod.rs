@@ -4,25 +4,34 @@
 //! `telemetry:` block, else the default. The block reaches the children of an orchestrator through variables, and
 //! the orchestrator itself through [`handover`](crate::handover), so here everything is a variable.
 
+mod batch;
+mod limits;
 mod lookup;
 mod otlp;
 mod sampler;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod transport;
 
 use std::fmt;
 use std::time::Duration;
 
 use gym_telemetry_core::config::{ConfigError, MemoryProfilingConfig};
 use gym_telemetry_core::env;
+use opentelemetry_sdk::metrics::Temporality;
 
+pub(crate) use batch::Batch;
+pub(crate) use limits::LogLimits;
 pub(crate) use lookup::{BOOLEAN_WORDS, Effective, Lookup, Zero, parse_boolean};
 pub(crate) use otlp::resource_attributes as launch_attributes;
 pub(crate) use sampler::Sampler;
 pub(crate) use signals::{EXPORTERS, ExporterKind, Protocol, Signal, SignalKind};
+#[allow(unused_imports, reason = "for the exporters")]
+pub(crate) use transport::{ClientFiles, Compression, TlsFiles};
 
 use crate::environment::{EnvSource, Source};
+use crate::recorder::SpanLimits;
 use lookup::source_of;
 
 /// Time between two exports of metrics.
@@ -63,6 +72,26 @@ pub(crate) struct Settings {
     pub(crate) propagation_hosts: Vec<String>,
     /// Time between two exports of metrics.
     pub(crate) metric_export_interval: Duration,
+    /// How long an export of metrics is waited for, zero for ever; `None` if nobody says.
+    pub(crate) metric_export_timeout: Option<Duration>,
+    /// Whether sums are exported since the start or since the last export.
+    pub(crate) temporality: Temporality,
+    /// How much a span may hold.
+    pub(crate) span_limits: SpanLimits,
+    /// How spans are gathered into exports.
+    pub(crate) span_batch: Batch,
+    /// How much a log record may hold.
+    #[allow(
+        dead_code,
+        reason = "checked with the others, although nothing is logged yet"
+    )]
+    pub(crate) log_limits: LogLimits,
+    /// How log records are gathered into exports.
+    #[allow(
+        dead_code,
+        reason = "checked with the others, although nothing is logged yet"
+    )]
+    pub(crate) log_batch: Batch,
     /// How memory is sampled.
     #[allow(
         dead_code,
@@ -118,6 +147,11 @@ impl Settings {
             metric_export_interval.as_millis(),
             source,
         );
+        let temporality = match metrics.exporter {
+            ExporterKind::Otlp => temporality(&mut lookup),
+            // Whoever reads lines wants totals, and the format of the lines says that they are.
+            _ => Temporality::Cumulative,
+        };
         let span_groups = lookup.setting(env::SPAN_GROUPS);
         let mut settings = Self {
             traces,
@@ -142,6 +176,16 @@ impl Settings {
             propagate,
             propagation_hosts,
             metric_export_interval,
+            metric_export_timeout: batch::export_timeout(
+                &mut lookup,
+                "metrics.export_timeout_ms".to_owned(),
+                env::OTEL_METRIC_EXPORT_TIMEOUT,
+            ),
+            temporality,
+            span_limits: limits::spans(&mut lookup),
+            span_batch: batch::spans(&mut lookup),
+            log_limits: limits::logs(&mut lookup),
+            log_batch: batch::logs(&mut lookup),
             memory_profiling: memory_profiling(&mut lookup, MemoryProfilingConfig::default())?,
             sandbox_resource_sample_interval_seconds: lookup.number(
                 "sandbox_resource_sample_interval_seconds",
@@ -225,6 +269,34 @@ fn service_name(lookup: &mut Lookup<'_>, launch: &[(String, String)]) -> String 
         }
         _ => lookup.text("service_name", found, "nemo-gym"),
     }
+}
+
+/// The words for each way to export sums.
+const TEMPORALITIES: [(&str, Temporality); 3] = [
+    ("cumulative", Temporality::Cumulative),
+    ("delta", Temporality::Delta),
+    ("lowmemory", Temporality::LowMemory),
+];
+
+/// Whether sums are exported since the start or since the last export.
+fn temporality(lookup: &mut Lookup<'_>) -> Temporality {
+    let found = lookup.variable(env::OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE);
+    let wanted = found.as_ref().map_or("cumulative", |found| &found.text);
+    let known = TEMPORALITIES
+        .iter()
+        .find(|(word, _)| wanted.eq_ignore_ascii_case(word));
+    let (word, temporality, source) = match (known, found) {
+        (Some((word, temporality)), found) => (*word, *temporality, source_of(found)),
+        (None, found) => {
+            if let Some(found) = found {
+                let accepted = "cumulative, delta or lowmemory";
+                lookup.ignore(&found, accepted, "cumulative is used");
+            }
+            ("cumulative", Temporality::Cumulative, Source::Default)
+        }
+    };
+    lookup.record("metrics.temporality", word, source);
+    temporality
 }
 
 /// Whether trace headers are sent, and to whom beyond the run's own hosts.

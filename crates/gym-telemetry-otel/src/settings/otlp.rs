@@ -6,6 +6,7 @@ use gym_telemetry_core::env;
 
 use super::lookup::{Found, Lookup, Zero, source_of};
 use super::signals::{self, ExporterKind, Protocol, Signal, SignalKind};
+use super::transport;
 use crate::environment::Source;
 
 /// How long an export may take.
@@ -25,6 +26,7 @@ pub(super) fn resolve(lookup: &mut Lookup<'_>, kind: SignalKind) -> Signal {
     let Some(endpoint) = endpoint(lookup, kind, protocol) else {
         return Signal::off();
     };
+    let tls = transport::tls_files(lookup, kind, &endpoint);
     let headers = headers(lookup, kind);
     let variables = [kind.timeout_variable(), env::OTEL_EXPORTER_OTLP_TIMEOUT];
     let (timeout, source) = lookup.milliseconds(&variables, TIMEOUT, Zero::NoLimit);
@@ -35,6 +37,8 @@ pub(super) fn resolve(lookup: &mut Lookup<'_>, kind: SignalKind) -> Signal {
         endpoint,
         headers,
         timeout,
+        compression: transport::compression(lookup, kind),
+        tls,
     }
 }
 
@@ -46,10 +50,12 @@ fn endpoint(lookup: &mut Lookup<'_>, kind: SignalKind, protocol: Protocol) -> Op
     let base = match (&found, protocol) {
         (Some(found), _) => checked(lookup, kind, found)?,
         (None, Protocol::Grpc) => "http://localhost:4317".to_owned(),
-        (None, Protocol::HttpProtobuf) => "http://localhost:4318".to_owned(),
+        (None, Protocol::HttpProtobuf | Protocol::HttpJson) => "http://localhost:4318".to_owned(),
     };
     let url = match protocol {
-        Protocol::HttpProtobuf if !is_own => with_path(lookup, kind, &base, found.as_ref()),
+        Protocol::HttpProtobuf | Protocol::HttpJson if !is_own => {
+            with_path(lookup, kind, &base, found.as_ref())
+        }
         _ => base,
     };
     let shown = gym_telemetry_core::mask::endpoint(&url).into_owned();
@@ -60,29 +66,32 @@ fn endpoint(lookup: &mut Lookup<'_>, kind: SignalKind, protocol: Protocol) -> Op
 /// A URL that can be exported to, or a warning that the signal is off.
 fn checked(lookup: &mut Lookup<'_>, kind: SignalKind, found: &Found) -> Option<String> {
     let (scheme, rest) = found.text.split_once("://").unwrap_or(("", &found.text));
-    let fault = match scheme.to_ascii_lowercase().as_str() {
-        "https" => {
-            Some("asks for TLS, which this build cannot do; nothing is sent in clear text instead")
-        }
-        "http" | "" if is_authority(rest) => None,
-        _ => Some("is not a URL of the form http://host:port"),
-    };
-    if let Some(fault) = fault {
+    let scheme = scheme.to_ascii_lowercase();
+    if !matches!(&*scheme, "http" | "https" | "") || !is_authority(rest) {
         let (name, shown) = (kind.name(), found.shown());
         lookup.warn(format!(
-            "{} is {shown}, which {fault}; {name} are off",
+            "{} is {shown}, which is not a URL of the form http://host:port or https://host:port; {name} are off",
             found.source
         ));
         return None;
     }
-    if scheme.is_empty() && !is_loopback(rest) {
+    if !scheme.is_empty() {
+        return Some(format!("{scheme}://{rest}"));
+    }
+    let insecure = transport::insecure(lookup, kind);
+    if insecure.is_none() && !is_loopback(rest) {
         let shown = found.shown();
         lookup.warn(format!(
             "{} is {shown} without a scheme; http:// is used, which is clear text",
             found.source
         ));
     }
-    Some(format!("http://{rest}"))
+    let scheme = if insecure == Some(false) {
+        "https"
+    } else {
+        "http"
+    };
+    Some(format!("{scheme}://{rest}"))
 }
 
 /// Whether what follows the scheme starts with a host and, if it has one, a port.

@@ -8,6 +8,7 @@ use gym_telemetry_core::{env, mask};
 
 use super::lookup::{Found, Lookup, source_of};
 use super::otlp;
+use super::transport::{Compression, TlsFiles};
 use crate::environment::Source;
 
 /// The exporters that the block and the gym's own variable may name.
@@ -121,6 +122,8 @@ pub(crate) enum Protocol {
     Grpc,
     /// HTTP with protobuf bodies.
     HttpProtobuf,
+    /// HTTP with JSON bodies.
+    HttpJson,
 }
 
 impl Protocol {
@@ -129,13 +132,14 @@ impl Protocol {
         match self {
             Self::Grpc => "grpc",
             Self::HttpProtobuf => "http/protobuf",
+            Self::HttpJson => "http/json",
         }
     }
 
     /// A protocol by its name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        [Self::Grpc, Self::HttpProtobuf]
+        [Self::Grpc, Self::HttpProtobuf, Self::HttpJson]
             .into_iter()
             .find(|kind| text.eq_ignore_ascii_case(kind.name()))
     }
@@ -154,6 +158,10 @@ pub(crate) struct Signal {
     pub(crate) headers: Vec<(String, String)>,
     /// How long an export may take, retries included; zero for no limit.
     pub(crate) timeout: Duration,
+    /// How requests are compressed.
+    pub(crate) compression: Compression,
+    /// The files for TLS, none unless the endpoint is `https`.
+    pub(crate) tls: TlsFiles,
 }
 
 impl Signal {
@@ -165,6 +173,8 @@ impl Signal {
             endpoint: String::new(),
             headers: Vec::new(),
             timeout: otlp::TIMEOUT,
+            compression: Compression::None,
+            tls: TlsFiles::NONE,
         }
     }
 
@@ -183,6 +193,8 @@ impl fmt::Debug for Signal {
             .field("endpoint", &mask::endpoint(&self.endpoint))
             .field("header_names", &names)
             .field("timeout", &self.timeout)
+            .field("compression", &self.compression)
+            .field("tls", &self.tls)
             .finish()
     }
 }
@@ -258,14 +270,14 @@ pub(super) fn protocol(lookup: &mut Lookup<'_>, found: Option<&Found>) -> Protoc
     let Some(found) = found else {
         return Protocol::Grpc;
     };
-    if let Some(protocol) = Protocol::parse(&found.text) {
+    let parsed = Protocol::parse(&found.text);
+    if let Some(protocol @ (Protocol::Grpc | Protocol::HttpProtobuf)) = parsed {
         return protocol;
     }
     // A collector takes both encodings at one address, so this is the same place in another encoding.
-    let instead = if found.text.eq_ignore_ascii_case("http/json") {
-        Protocol::HttpProtobuf
-    } else {
-        Protocol::Grpc
+    let instead = match parsed {
+        Some(_) => Protocol::HttpProtobuf,
+        None => Protocol::Grpc,
     };
     lookup.ignore(
         found,

@@ -48,7 +48,9 @@ impl Otlp {
         let destination = endpoint.to_string();
         let transport = match signal.protocol {
             Protocol::Grpc => Transport::Grpc(Box::new(Grpc::new(&endpoint, headers, kind))),
-            Protocol::HttpProtobuf => Transport::Http(Box::new(Http::new(endpoint.uri, headers))),
+            Protocol::HttpProtobuf | Protocol::HttpJson => {
+                Transport::Http(Box::new(Http::new(endpoint.uri, headers)))
+            }
         };
         Ok(Self {
             transport,

@@ -1,6 +1,7 @@
 //! Handles.
 
 use gym_telemetry_core::Value;
+use opentelemetry_sdk::metrics::Temporality;
 
 use super::super::handle::{Counter, Gauge, UpDownCounter};
 use super::super::provider::{Provider, are_metrics_exporting};
@@ -19,7 +20,7 @@ fn a_handle_works_before_during_and_after_and_with_the_next_provider() {
         assert!(!are_metrics_exporting());
         add(&bound, 1);
 
-        let first = Provider::install();
+        let first = Provider::install(Temporality::Cumulative);
         assert!(are_metrics_exporting());
         assert_eq!(
             collect(&first, COUNTER.name),
@@ -40,8 +41,8 @@ fn a_handle_works_before_during_and_after_and_with_the_next_provider() {
         add(&bound, 4);
         assert_eq!(collect(&first, COUNTER.name), both(5.0));
 
-        let second = Provider::install();
-        for provider in [&second, &Provider::install()] {
+        let second = Provider::install(Temporality::Cumulative);
+        for provider in [&second, &Provider::install(Temporality::Cumulative)] {
             assert_eq!(
                 provider.generation, second.generation,
                 "one provider at a time"
@@ -68,7 +69,7 @@ fn a_handle_works_before_during_and_after_and_with_the_next_provider() {
 #[test]
 fn a_series_appears_with_its_first_value() {
     alone(&[], || {
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let gauge = Gauge::with_attributes(&GAUGE, &[(KEY, Value::Str("local"))]);
         let unused = Gauge::with_attributes(&GAUGE, &[(KEY, Value::Str("unused"))]);
         assert_eq!(collect(&provider, GAUGE.name), None);
@@ -92,7 +93,7 @@ fn threads_that_record_at_once_lose_nothing() {
     const EACH: i64 = 1_000;
     alone(&[], || {
         static HANDLE: UpDownCounter = UpDownCounter::new(&UP_DOWN);
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let barrier = std::sync::Barrier::new(usize::try_from(THREADS).expect("small"));
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
@@ -117,14 +118,14 @@ fn a_forked_child_leaves_the_parents_provider_alone() {
     alone(&[], || {
         static HANDLE: Counter = Counter::new(&COUNTER);
         crate::fork::watch();
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         HANDLE.add(1);
         // SAFETY: the child only runs code that takes no lock which another thread could have held, and leaves.
         let child = unsafe { libc::fork() };
         if child == 0 {
             HANDLE.add(2);
             let is_off = !are_metrics_exporting();
-            let own = Provider::install();
+            let own = Provider::install(Temporality::Cumulative);
             HANDLE.add(4);
             let points = collect(&own, COUNTER.name);
             let is_fresh =

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use gym_telemetry_core::Value;
+use opentelemetry_sdk::metrics::Temporality;
 
 use super::super::handle::Counter;
 use super::super::observe::{Observation, observe};
@@ -14,7 +15,7 @@ use crate::test_process::alone;
 #[test]
 fn a_panic_costs_its_own_callback_one_collection() {
     alone(&[], || {
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let panics = Arc::new(AtomicBool::new(true));
         let _good = observe(|observer| observer.report(&UP_DOWN, 1_i64, &[]));
         let _bad = observe({
@@ -53,7 +54,7 @@ fn a_panic_costs_its_own_callback_one_collection() {
 #[test]
 fn series_end_with_their_owners() {
     alone(&[], || {
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let mut owners: Vec<(Weak<()>, Observation)> = (0..1_000)
             .map(|number| {
                 let owned = Arc::new(());
@@ -94,7 +95,7 @@ fn series_end_with_their_owners() {
 #[test]
 fn the_last_registered_of_equal_series_counts() {
     alone(&[], || {
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let _first = observe(|observer| observer.report(&GAUGE, 1.0, &[]));
         let second = observe(|observer| observer.report(&GAUGE, 2_i64, &[]));
         assert_eq!(
@@ -113,7 +114,10 @@ fn the_last_registered_of_equal_series_counts() {
 fn both_providers_report_what_is_registered_once() {
     alone(&[], || {
         let _observation = observe(|observer| observer.report(&COUNTER, 7_u64, &[]));
-        for provider in [Provider::new(), Provider::new()] {
+        for provider in [
+            Provider::new(Temporality::Cumulative),
+            Provider::new(Temporality::Cumulative),
+        ] {
             for _ in 0..2 {
                 assert_eq!(
                     collect(&provider, COUNTER.name),
@@ -148,7 +152,7 @@ fn a_callback_may_do_what_its_owner_does_under_the_owners_lock() {
             counter.add(1);
             entries.push((observation, counter));
         }
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let registry = Arc::new(Registry::default());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -169,7 +173,7 @@ fn a_callback_may_do_what_its_owner_does_under_the_owners_lock() {
 #[test]
 fn a_callback_may_end_itself_and_begin_another() {
     alone(&[], || {
-        let provider = Provider::install();
+        let provider = Provider::install(Temporality::Cumulative);
         let slot: Arc<Mutex<Option<Observation>>> = Arc::default();
         let own = observe({
             let slot = Arc::clone(&slot);

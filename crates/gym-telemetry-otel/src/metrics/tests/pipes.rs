@@ -9,6 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, HistogramDataPoint, Metric};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::Temporality;
 
 use super::super::gym::{
     record_active_servers, record_http_server_request, record_rollout, record_verify,
@@ -93,7 +94,7 @@ fn exported(protocol: Protocol) -> Received {
     let collector = Collector::start();
     let settings = settings(protocol, &collector.endpoint());
     // Recorded before there is an exporter, and not lost.
-    install();
+    install(Temporality::Cumulative);
     record_everything();
     let report = run(async { pipe(&settings).collect_and_export().await });
     assert_eq!(report, ExportReport::delivered(6));
@@ -251,14 +252,14 @@ fn an_export_that_failed_loses_no_values() {
 fn instruments_are_off_without_an_exporter_and_after_the_shutdown() {
     alone(&[], || {
         let mut settings = settings(Protocol::Grpc, "https://127.0.0.1:1");
-        install();
+        install(Temporality::Cumulative);
         run(async {
             let error = MetricsPipe::build(&settings, &resource()).err();
             assert_eq!(error, Some(BuildError::TlsUnsupported));
             assert!(!are_metrics_exporting());
 
             settings.metrics.exporter = ExporterKind::None;
-            install();
+            install(Temporality::Cumulative);
             assert!(
                 MetricsPipe::build(&settings, &resource())
                     .expect("nothing to fail")

@@ -3,6 +3,8 @@
 mod otlp;
 mod own;
 mod standard;
+mod transport;
+mod tuning;
 
 use gym_telemetry_core::config::ConfigError;
 

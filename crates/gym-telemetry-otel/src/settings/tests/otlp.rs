@@ -120,8 +120,8 @@ fn an_endpoint_that_cannot_be_used_switches_its_signal_off() {
         "grpc://h:4317",
         "http:/h",
         "/v1/traces",
-        "https://h:4317",
-        "HTTPS://h",
+        "https://",
+        "https://h:port",
     ] {
         let name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
         let settings = warned(&[(name, endpoint)], &[name, "traces are off"]);
@@ -130,18 +130,10 @@ fn an_endpoint_that_cannot_be_used_switches_its_signal_off() {
     }
     let settings = resolve(&[(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "https://u:S3CR3T@h:4317?k=S3CR3T",
+        "wss://u:S3CR3T@h:4317?k=S3CR3T",
     )]);
     assert!(!settings.traces.is_on() && !settings.metrics.is_on());
     assert_eq!(settings.warnings.len(), 2, "{:?}", settings.warnings);
-    assert!(
-        settings
-            .warnings
-            .iter()
-            .all(|warning| warning.contains("TLS")),
-        "{:?}",
-        settings.warnings
-    );
     assert!(!format!("{settings:?}").contains("S3CR3T"));
 }
 
