@@ -1,6 +1,7 @@
 //! What arrives at a collector.
 
 use std::borrow::Cow;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, UNIX_EPOCH};
 
 use opentelemetry::trace::{
@@ -283,6 +284,52 @@ fn a_stuck_request_does_not_stall_the_next_batch() {
 }
 
 #[test]
+fn a_dead_connection_is_replaced() {
+    for protocol in BOTH {
+        let collector = Collector::start();
+        let address = collector.address();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut settings = settings(
+            protocol,
+            &format!("http://{}", listener.local_addr().expect("an address")),
+        );
+        settings.traces.timeout = Duration::from_millis(500);
+        let relay = std::thread::spawn(move || {
+            // The first connection is dead for ever, later ones reach the collector.
+            let (_dead, _) = listener.accept().expect("a connection");
+            let (mut near, _) = listener.accept().expect("a new connection");
+            let mut far = TcpStream::connect(address).expect("the collector listens");
+            let (mut near_end, mut far_end) = (
+                near.try_clone().expect("a handle"),
+                far.try_clone().expect("a handle"),
+            );
+            std::thread::scope(|scope| {
+                // Either end may reset the connection when it is done.
+                scope.spawn(|| {
+                    std::io::copy(&mut near, &mut far).map(|_| far.shutdown(Shutdown::Write))
+                });
+                scope.spawn(|| {
+                    std::io::copy(&mut far_end, &mut near_end)
+                        .map(|_| near_end.shutdown(Shutdown::Write))
+                });
+            });
+        });
+        run(async {
+            let pipe = pipe(&settings);
+            assert_eq!(
+                pipe.export(vec![span("a")]).await,
+                ExportReport::lost(1, Cause::TimedOut),
+                "{protocol:?}"
+            );
+            while pipe.export(vec![span("b")]).await != ExportReport::delivered(1) {}
+        });
+        assert!(collector.received().spans().all(|span| span.name == "b"));
+        drop(collector);
+        relay.join().expect("no panic");
+    }
+}
+
+#[test]
 fn a_black_hole_is_given_up_after_the_timeout() {
     let hole = BlackHole::start();
     for protocol in BOTH {
@@ -450,7 +497,7 @@ fn a_far_end_with_another_protocol_is_recognised() {
             b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\x01",
         ),
     ] {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
         let greeter = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");

@@ -13,7 +13,7 @@ use opentelemetry::metrics::{
 use parking_lot::RwLock;
 
 use super::attributes;
-use super::provider::{self, Provider};
+use super::provider;
 
 /// Defines a handle: its name, what it records, the SDK's two instruments and how one is made and used.
 macro_rules! handle {
@@ -156,13 +156,36 @@ impl Histogram {
 
 /// An instrument of the SDK.
 trait Instrument {
-    type Number: Copy;
+    type Number: Number;
     type Bound;
 
     fn create(meter: &Meter, descriptor: &'static MetricDescriptor) -> Self;
     fn record(&self, value: Self::Number, attributes: &[KeyValue]);
     fn bind(&self, attributes: &[KeyValue]) -> Self::Bound;
     fn record_bound(bound: &Self::Bound, value: Self::Number);
+}
+
+trait Number: Copy {
+    /// Whether the SDK takes it: not a number and infinities are ignored.
+    fn counts(self) -> bool;
+}
+
+impl Number for u64 {
+    fn counts(self) -> bool {
+        true
+    }
+}
+
+impl Number for i64 {
+    fn counts(self) -> bool {
+        true
+    }
+}
+
+impl Number for f64 {
+    fn counts(self) -> bool {
+        self.is_finite()
+    }
 }
 
 struct Handle<I: Instrument> {
@@ -173,10 +196,12 @@ struct Handle<I: Instrument> {
     later: RwLock<Option<Binding<I>>>,
 }
 
+/// What a handle is for one provider.
 struct Binding<I: Instrument> {
     generation: u64,
     instrument: I,
-    bound: I::Bound,
+    /// The series of the handle's own attributes, once it has a value: without one it would be exported as zero.
+    series: OnceLock<I::Bound>,
 }
 
 impl<I: Instrument> Handle<I> {
@@ -190,67 +215,64 @@ impl<I: Instrument> Handle<I> {
     }
 
     fn record(&self, value: I::Number) {
-        let generation = provider::generation();
-        if generation == 0 {
-            return;
-        }
-        match self.first.get() {
-            Some(binding) if binding.generation == generation => {
-                I::record_bound(&binding.bound, value);
-            }
-            _ => self.record_slowly(
-                |binding| I::record_bound(&binding.bound, value),
-                |instrument| instrument.record(value, &self.attributes),
-            ),
-        }
+        self.with_binding(|binding| match binding.series.get() {
+            Some(series) => I::record_bound(series, value),
+            None => binding.record_first(value, &self.attributes),
+        });
     }
 
     fn record_with(&self, value: I::Number, attributes: &[(&'static str, Value<'_>)]) {
+        self.with_binding(|binding| {
+            let mut all = attributes::declared(self.descriptor, attributes);
+            all.extend_from_slice(&self.attributes);
+            binding.instrument.record(value, &all);
+        });
+    }
+
+    /// Calls `record` with the binding for the installed provider, if there is a provider.
+    fn with_binding(&self, record: impl FnOnce(&Binding<I>)) {
         let generation = provider::generation();
         if generation == 0 {
             return;
         }
-        let mut all = attributes::declared(self.descriptor, attributes);
-        all.extend_from_slice(&self.attributes);
         match self.first.get() {
-            Some(binding) if binding.generation == generation => {
-                binding.instrument.record(value, &all);
-            }
-            _ => self.record_slowly(
-                |binding| binding.instrument.record(value, &all),
-                |instrument| instrument.record(value, &all),
-            ),
+            Some(binding) if binding.generation == generation => record(binding),
+            _ => self.with_new_binding(record),
         }
     }
 
-    /// Records with a binding for the installed provider, or, if there is none yet, without one before it is made.
-    ///
-    /// A series that is bound before it has a value would be exported as zero.
     #[cold]
-    fn record_slowly(&self, with_binding: impl FnOnce(&Binding<I>), without: impl FnOnce(&I)) {
+    fn with_new_binding(&self, record: impl FnOnce(&Binding<I>)) {
         let Some(provider) = provider::installed() else {
             return;
         };
+        let bind = || Binding {
+            generation: provider.generation,
+            instrument: I::create(&provider.meter, self.descriptor),
+            series: OnceLock::new(),
+        };
         let is_current = |binding: &&Binding<I>| binding.generation == provider.generation;
-        if let Some(binding) = self.first.get().filter(is_current) {
-            return with_binding(binding);
+        if let Some(binding) = Some(self.first.get_or_init(bind)).filter(is_current) {
+            return record(binding);
         }
         if let Some(binding) = self.later.read().as_ref().filter(is_current) {
-            return with_binding(binding);
+            return record(binding);
         }
-        let instrument = I::create(&provider.meter, self.descriptor);
-        without(&instrument);
-        if let Err(binding) = self.first.set(self.binding(&provider, instrument)) {
-            *self.later.write() = Some(binding);
+        match &mut *self.later.write() {
+            // Another thread was faster.
+            Some(binding) if is_current(&&*binding) => record(binding),
+            slot => record(slot.insert(bind())),
         }
     }
+}
 
-    fn binding(&self, provider: &Provider, instrument: I) -> Binding<I> {
-        let bound = instrument.bind(&self.attributes);
-        Binding {
-            generation: provider.generation,
-            instrument,
-            bound,
+impl<I: Instrument> Binding<I> {
+    #[cold]
+    fn record_first(&self, value: I::Number, attributes: &[KeyValue]) {
+        self.instrument.record(value, attributes);
+        if value.counts() {
+            // An error means that another thread was faster; both values are in the one series.
+            let _ = self.series.set(self.instrument.bind(attributes));
         }
     }
 }

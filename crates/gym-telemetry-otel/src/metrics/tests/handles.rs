@@ -1,11 +1,14 @@
 //! Handles.
 
-use gym_telemetry_core::Value;
+use gym_telemetry_core::metric::MetricKind;
+use gym_telemetry_core::{MetricDescriptor, Value};
+use opentelemetry::KeyValue;
 use opentelemetry_sdk::metrics::Temporality;
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ScopeMetrics};
 
 use super::super::handle::{Counter, Gauge, UpDownCounter};
 use super::super::provider::{Provider, are_metrics_exporting};
-use super::{COUNTER, GAUGE, KEY, UP_DOWN, collect};
+use super::{COUNTER, GAUGE, KEY, UP_DOWN, collect, descriptor};
 use crate::test_process::alone;
 
 #[test]
@@ -70,20 +73,59 @@ fn a_handle_works_before_during_and_after_and_with_the_next_provider() {
 fn a_series_appears_with_its_first_value() {
     alone(&[], || {
         let provider = Provider::install(Temporality::Cumulative);
-        let gauge = Gauge::with_attributes(&GAUGE, &[(KEY, Value::Str("local"))]);
-        let unused = Gauge::with_attributes(&GAUGE, &[(KEY, Value::Str("unused"))]);
-        assert_eq!(collect(&provider, GAUGE.name), None);
-        gauge.record(0.5);
-        assert_eq!(
-            collect(&provider, GAUGE.name),
-            Some(vec![("local".to_owned(), 0.5)])
-        );
-        gauge.record(0.25);
+        let with = |value| Gauge::with_attributes(&GAUGE, &[(KEY, Value::Str(value))]);
+        let (gauge, unused) = (with("local"), with("unused"));
+        let points = |value| Some(vec![("local".to_owned(), value)]);
+        // Neither is a value, so neither makes a series, let alone one of zero.
         unused.record(f64::NAN);
+        assert_eq!(collect(&provider, GAUGE.name), None);
+        unused.record_with(f64::INFINITY, &[]);
+        gauge.record(0.5);
+        assert_eq!(collect(&provider, GAUGE.name), points(0.5));
+        gauge.record(0.25);
+        gauge.record(f64::NAN);
+        assert_eq!(collect(&provider, GAUGE.name), points(0.25));
+    });
+}
+
+#[test]
+fn more_attributes_make_another_series_and_none_for_the_handles_own() {
+    alone(&[], || {
+        static DESCRIPTOR: MetricDescriptor = MetricDescriptor {
+            attributes: &[KEY, OTHER_KEY],
+            ..descriptor("test.two", MetricKind::Counter)
+        };
+        const OTHER_KEY: &str = "nemo.gym.server.name";
+        let provider = Provider::install(Temporality::Cumulative);
+        let counter = Counter::with_attributes(&DESCRIPTOR, &[(KEY, Value::Static("local"))]);
+        for _ in 0..2 {
+            counter.add_with(
+                1,
+                &[
+                    (OTHER_KEY, Value::Static("a")),
+                    ("nemo.gym.rollout.id", Value::Static("7-0")),
+                ],
+            );
+        }
+        let metrics = provider.collect().expect("metrics can be collected");
+        let metric = metrics
+            .scope_metrics()
+            .flat_map(ScopeMetrics::metrics)
+            .next()
+            .expect("one metric");
+        let AggregatedMetrics::U64(MetricData::Sum(sum)) = metric.data() else {
+            panic!("{metric:?}")
+        };
+        let [point] = sum.data_points().collect::<Vec<_>>()[..] else {
+            panic!("{sum:?}")
+        };
+        let mut attributes: Vec<_> = point.attributes().cloned().collect();
+        attributes.sort_by(|one, other| one.key.cmp(&other.key));
         assert_eq!(
-            collect(&provider, GAUGE.name).map(|points| points[0].1),
-            Some(0.25)
+            attributes,
+            [KeyValue::new(KEY, "local"), KeyValue::new(OTHER_KEY, "a")]
         );
+        assert_eq!(point.value(), 2);
     });
 }
 
