@@ -22,7 +22,7 @@ pub(super) fn declared(
         if scalar.is_none() {
             let name = descriptor.name;
             warn(
-                "metric attribute",
+                format!("attribute {key} of {name}"),
                 &format_args!("the metric {name} has no attribute {key:?}; it is left out"),
             );
         }

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use gym_telemetry_core::MetricDescriptor;
 use gym_telemetry_core::metric::{self, MetricKind};
-use opentelemetry::KeyValue;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, HistogramDataPoint, Metric};
-use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::Temporality;
 
 use super::super::gym::{
@@ -17,7 +15,7 @@ use super::super::gym::{
 use super::super::pipe::{MetricsPipe, install};
 use super::super::provider::are_metrics_exporting;
 use crate::collector::{Collector, Received, text};
-use crate::export::wire_tests::{run, settings};
+use crate::export::wire_tests::{resource, run, settings};
 use crate::export::{BuildError, ExportReport};
 use crate::settings::{ExporterKind, Protocol, Settings};
 use crate::test_process::alone;
@@ -30,12 +28,6 @@ static GYM_METRICS: [&MetricDescriptor; 5] = [
     &metric::SERVERS_ACTIVE,
     &metric::HTTP_SERVER_REQUEST_DURATION,
 ];
-
-fn resource() -> Resource {
-    Resource::builder_empty()
-        .with_attribute(KeyValue::new("service.name", "nemo-gym/agent"))
-        .build()
-}
 
 fn pipe(settings: &Settings) -> MetricsPipe {
     MetricsPipe::build(settings, &resource())
