@@ -39,11 +39,11 @@ impl ShutdownReceipt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignalReceipt {
-    /// Items that an exporter accepted.
+    /// Items that an exporter accepted as they were recorded.
     pub exported: u64,
     /// Items that never reached an exporter, by reason, each reason once.
     pub dropped: Vec<(DropReason, u64)>,
-    /// Exported items that were still open and so were cut off.
+    /// Items that an exporter accepted cut off, because they were still open at the shutdown; not part of `exported`.
     pub truncated: u64,
     /// Items that an exporter was given and could not deliver.
     pub failed: u64,

@@ -32,6 +32,17 @@ impl Generation {
             child: OnceLock::new(),
         }
     }
+
+    /// The generation after this one. What was off or had ended stays so.
+    fn fork(&self) -> Self {
+        let is_over = self.telemetry.as_ref().is_none_or(Telemetry::is_shut_down);
+        let launch: Launch = if is_over {
+            Arc::new(|| None)
+        } else {
+            Arc::clone(&self.launch)
+        };
+        Self::start(launch)
+    }
 }
 
 /// Settles the process unless it is settled already. Threads that come at the same time wait for the first one.
@@ -44,9 +55,7 @@ pub(crate) fn telemetry() -> Option<&'static Telemetry> {
     let mut generation = SETTLED.get()?.as_ref()?;
     let number = fork::generation();
     while generation.number != number {
-        generation = generation
-            .child
-            .get_or_init(|| Box::new(Generation::start(Arc::clone(&generation.launch))));
+        generation = generation.child.get_or_init(|| Box::new(generation.fork()));
     }
     generation.telemetry.as_ref()
 }

@@ -357,6 +357,45 @@ fn a_setting_that_cannot_be_used_is_warned_about_and_telemetry_stays_off() {
     assert!(!told.contains("S3CR3T"), "{told}");
 }
 
+/// How often a thread of this process has gone to sleep.
+fn sleeps_of(name: &str) -> String {
+    let mut tasks = std::fs::read_dir("/proc/self/task")
+        .expect("is Linux")
+        .flatten();
+    let is_it = |path: &std::path::Path| {
+        std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim() == name)
+    };
+    let task = tasks
+        .find(|task| is_it(&task.path()))
+        .expect("the thread lives");
+    let status = std::fs::read_to_string(task.path().join("status")).expect("is readable");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("voluntary_ctxt_switches"));
+    line.expect("is told").to_owned()
+}
+
+#[test]
+fn an_idle_process_sleeps() {
+    alone(&[("OTEL_METRICS_EXPORTER", "none")], || {
+        let collector = Collector::start();
+        let handle = init(&on(&collector.endpoint()));
+        start("work").end();
+        assert_eq!(handle.flush(PATIENCE), Outcome::Complete);
+        // The connection settles down.
+        let deadline = Instant::now() + PATIENCE;
+        let idle = Duration::from_millis(300);
+        loop {
+            let before = sleeps_of("gym-telemetry");
+            std::thread::sleep(idle);
+            if sleeps_of("gym-telemetry") == before {
+                break;
+            }
+            assert!(Instant::now() < deadline, "never sleeps for {idle:?}");
+        }
+    });
+}
+
 #[test]
 fn what_was_flushed_survives_a_kill() {
     let (reader, writer) = std::io::pipe().expect("a pipe");

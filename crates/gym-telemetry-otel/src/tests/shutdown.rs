@@ -265,6 +265,22 @@ impl SpanExporter for Inquisitive {
 }
 
 #[test]
+fn an_exporter_that_joins_a_shutdown_does_not_hold_it_up() {
+    let exporter = Inquisitive::default();
+    let (settings, schedule) = (RecorderSettings::default(), Schedule::default());
+    let telemetry =
+        testing::start(exporter.clone(), settings, schedule).expect("the thread starts");
+    let telemetry: &'static Telemetry = Box::leak(Box::new(telemetry));
+    exporter.telemetry.set(telemetry).expect("is not set");
+    let recorder = telemetry.recorder().expect("spans are recorded");
+    Span::start_on(recorder, "work", SpanOptions::default(), |_| {}).end();
+    let start = Instant::now();
+    let receipt = telemetry.shut_down(PATIENCE);
+    assert!(start.elapsed() < PATIENCE / 2);
+    assert_eq!(receipt.traces.outcome, Outcome::Complete);
+}
+
+#[test]
 fn an_exporter_that_asks_its_own_thread_is_not_kept_waiting() {
     let exporter = Inquisitive::default();
     let (settings, schedule) = (RecorderSettings::default(), Schedule::default());

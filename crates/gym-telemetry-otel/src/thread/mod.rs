@@ -121,7 +121,12 @@ impl Telemetry {
     /// Whether anything is exported.
     pub(crate) fn is_exporting(&self) -> bool {
         let has_spans = self.recorder.is_some_and(Recorder::is_accepting);
-        !self.shutdown.has_begun() && (has_spans || self.has_metrics.load(Ordering::Relaxed))
+        !self.is_shut_down() && (has_spans || self.has_metrics.load(Ordering::Relaxed))
+    }
+
+    /// Whether a shutdown was asked for.
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.shutdown.has_begun()
     }
 
     /// Where spans are recorded.

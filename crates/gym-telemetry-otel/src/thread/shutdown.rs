@@ -1,5 +1,6 @@
 //! Flush and shutdown as other threads see them: one deadline for all signals, and never a panic.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,8 @@ const MARGIN: Duration = Duration::from_millis(50);
 /// How far the shutdown of a process has come.
 #[derive(Debug, Default)]
 pub(super) struct Shutdown {
+    /// Whether one was asked for; apart from the phase, whose lock a fork may leave locked.
+    has_begun: AtomicBool,
     phase: Mutex<Phase>,
     done: Condvar,
 }
@@ -34,7 +37,7 @@ enum Phase {
 impl Shutdown {
     /// Whether a shutdown has been asked for.
     pub(super) fn has_begun(&self) -> bool {
-        !matches!(*self.phase.lock(), Phase::Running)
+        self.has_begun.load(Ordering::Relaxed)
     }
 }
 
@@ -78,6 +81,10 @@ impl Telemetry {
             match &*phase {
                 Phase::Done(receipt) => return (**receipt).clone(),
                 Phase::Running => break,
+                // The other thread waits for this very one.
+                Phase::InProgress if self.is_own_thread() => {
+                    return self.receipt_without_answers(start);
+                }
                 Phase::InProgress => {
                     if self
                         .shutdown
@@ -93,6 +100,7 @@ impl Telemetry {
             }
         }
         *phase = Phase::InProgress;
+        self.shutdown.has_begun.store(true, Ordering::Relaxed);
         drop(phase);
         let receipt = self.stop(start, budget);
         *self.shutdown.phase.lock() = Phase::Done(Box::new(receipt.clone()));
@@ -133,7 +141,7 @@ impl Telemetry {
     /// Waits for an answer of the telemetry thread, or says why there is none.
     fn wait<T>(&self, answer: &Receiver<T>, deadline: Instant) -> Result<T, Outcome> {
         use std::sync::mpsc::RecvTimeoutError;
-        if std::thread::current().id() == self.thread {
+        if self.is_own_thread() {
             // An exporter or a callback asks its own thread, which can only answer later.
             return Err(Outcome::TimedOut);
         }
@@ -145,6 +153,10 @@ impl Telemetry {
                     Outcome::Failed("the telemetry thread has ended".to_owned())
                 }
             })
+    }
+
+    fn is_own_thread(&self) -> bool {
+        std::thread::current().id() == self.thread
     }
 
     fn receipt_without_answers(&self, start: Instant) -> ShutdownReceipt {
