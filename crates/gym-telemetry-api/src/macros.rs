@@ -211,11 +211,13 @@ macro_rules! add_event {
 /// No clock is read, and no code is generated.
 ///
 /// ```
-/// use gym_telemetry_api::{set_span_attributes, stopwatch};
+/// use gym_telemetry_api::{record_verify, stopwatch};
 ///
 /// let watch = stopwatch!();
 /// let reward = 1.0; // the work
-/// set_span_attributes!("took.ms" => watch.elapsed().map(|time| time.as_secs_f64() * 1e3));
+/// if let Some(elapsed) = watch.elapsed() {
+///     record_verify(elapsed, true);
+/// }
 /// assert_eq!(reward, 1.0);
 /// ```
 #[macro_export]

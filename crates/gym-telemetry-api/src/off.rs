@@ -22,10 +22,11 @@ pub use context::{Context, ContextGuard, carry};
 pub use future::{FutureExt, InContext, InSpan, InSpanErr};
 pub use lifecycle::{
     DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle, configure_telemetry_env, get_telemetry,
-    is_telemetry_env_enabled, is_telemetry_metrics_enabled, memory_profiling_config_from_env,
-    shutdown_telemetry, shutdown_telemetry_async,
+    init_telemetry, is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
+    memory_profiling_config_from_env, shutdown_telemetry, shutdown_telemetry_async,
+    telemetry_config_from_global_config,
 };
-pub use metrics::Stopwatch;
+pub use metrics::{Stopwatch, record_active_servers, record_rollout, record_verify};
 pub use span::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, is_span_group_enabled,
     set_current_attributes, with_current_span,

@@ -30,17 +30,19 @@ impl Body {
     /// The body cut at the `async` block of a final `Box::pin(async move { … })`, the form in which `async_trait` and
     /// many hand-written methods return a future.
     pub(crate) fn boxed_future(&self) -> Option<BoxedFuture> {
-        let (last, before) = self.statements.split_last()?;
+        let (statements, semicolon) = match self.statements.split_last()? {
+            (token, statements) if is_punct(token, ';') => (statements, Some(token.clone())),
+            _ => (self.statements.as_slice(), None),
+        };
+        let (last, before) = statements.split_last()?;
         let call = as_group(last, Delimiter::Parenthesis)?;
-        let path = path_length(before);
-        let (start, path) = before.split_at(before.len() - path);
-        if !ends_with_box_pin(path) || !start.last().is_none_or(begins_expression) {
+        let (start, path) = before.split_at(before.len() - path_length(before));
+        if !ends_with_box_pin(path) || !begins_result(start.last(), semicolon.is_some()) {
             return None;
         }
         let mut arguments: Vec<TokenTree> = call.stream().into_iter().collect();
         arguments.pop_if(|token| is_punct(token, ','));
-        let block = as_group(arguments.last()?, Delimiter::Brace)?;
-        arguments.pop();
+        let block = as_group(&arguments.pop()?, Delimiter::Brace)?;
         match arguments.as_slice() {
             [keyword] if is_ident(keyword, "async") => {}
             [keyword, capture] if is_ident(keyword, "async") && is_ident(capture, "move") => {}
@@ -51,6 +53,7 @@ impl Body {
             call,
             keywords: arguments,
             block,
+            semicolon,
         })
     }
 }
@@ -63,6 +66,8 @@ pub(crate) struct BoxedFuture {
     /// `async` or `async move`.
     pub(crate) keywords: Vec<TokenTree>,
     pub(crate) block: Group,
+    /// What ends a `return`.
+    pub(crate) semicolon: Option<TokenTree>,
 }
 
 /// How many tokens at the end form a path.
@@ -88,7 +93,12 @@ fn ends_with_box_pin(path: &[TokenTree]) -> bool {
         if is_ident(name, "Box") && is_punct(first, ':') && is_punct(second, ':') && is_ident(pin, "pin"))
 }
 
-/// Whether an expression that is the function's result can follow `token`.
-fn begins_expression(token: &TokenTree) -> bool {
-    is_punct(token, ';') || is_ident(token, "return") || as_group(token, Delimiter::Brace).is_some()
+/// Whether what follows `token` is the function's result.
+fn begins_result(token: Option<&TokenTree>, has_semicolon: bool) -> bool {
+    match token {
+        Some(token) if is_ident(token, "return") => true,
+        _ if has_semicolon => false,
+        Some(token) => is_punct(token, ';') || as_group(token, Delimiter::Brace).is_some(),
+        None => true,
+    }
 }

@@ -87,6 +87,7 @@ fn boxed(arguments: &Arguments, future: BoxedFuture) -> TokenStream {
         ],
     );
     stream.extend([replaced(&future.call, wrapped)]);
+    stream.extend(future.semicolon);
     stream
 }
 

@@ -61,7 +61,7 @@ fn scan(stream: TokenStream, in_loop: bool) -> Result<(), Error> {
             TokenTree::Punct(punct)
                 if punct.as_char() == '|' && punct.spacing() == Spacing::Joint =>
             {
-                index += 1
+                index += 1;
             }
             _ => {}
         }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use gym_telemetry_core::{Redaction, SpanContext, ToValue};
@@ -243,6 +244,10 @@ impl Span {
         }
     }
 }
+
+// A panic can leave a span without what was to be set on it, which is no more than a panic says anyway.
+impl UnwindSafe for Span {}
+impl RefUnwindSafe for Span {}
 
 impl Drop for Span {
     fn drop(&mut self) {

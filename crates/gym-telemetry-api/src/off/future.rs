@@ -14,17 +14,19 @@ pub type InSpanErr<F> = F;
 pub type InContext<F> = F;
 
 /// Wraps futures; in this build every method returns the future as it is.
+#[expect(
+    clippy::return_self_not_must_use,
+    reason = "a future is `must_use` by itself"
+)]
 pub trait FutureExt: Future + Sized {
     /// Returns the future.
     #[inline(always)]
-    #[must_use = "futures do nothing unless they are awaited"]
     fn in_span(self, _span: Span) -> InSpan<Self> {
         self
     }
 
     /// Returns the future.
     #[inline(always)]
-    #[must_use = "futures do nothing unless they are awaited"]
     fn in_span_err<T, E>(self, _span: Span) -> InSpanErr<Self>
     where
         Self: Future<Output = Result<T, E>>,
@@ -35,14 +37,12 @@ pub trait FutureExt: Future + Sized {
 
     /// Returns the future.
     #[inline(always)]
-    #[must_use = "futures do nothing unless they are awaited"]
     fn in_context(self, _context: Context) -> InContext<Self> {
         self
     }
 
     /// Returns the future.
     #[inline(always)]
-    #[must_use = "futures do nothing unless they are awaited"]
     fn in_current_context(self) -> InContext<Self> {
         self
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gym_telemetry_core::receipt::Outcome;
 use gym_telemetry_core::{
-    ChildEnv, ConfigError, MemoryProfilingConfig, ShutdownReceipt, TelemetryConfig,
+    ChildEnv, ConfigError, ConfigSource, MemoryProfilingConfig, ServerIdentity, ShutdownReceipt,
+    TelemetryConfig,
 };
 
 /// How long a shutdown may take unless the caller says otherwise.
@@ -48,8 +49,15 @@ impl TelemetryHandle {
 
 /// Returns `None`: this build is not observed and observes no children.
 #[inline(always)]
-#[must_use]
+#[must_use = "the children need these variables in their environment"]
 pub fn configure_telemetry_env(_config: Option<&TelemetryConfig>) -> Option<ChildEnv> {
+    None
+}
+
+/// Returns `None` and starts nothing, whatever the environment says.
+#[inline(always)]
+#[must_use = "the last seconds of telemetry are lost without a shutdown"]
+pub fn init_telemetry(_identity: ServerIdentity) -> Option<TelemetryHandle> {
     None
 }
 
@@ -96,4 +104,26 @@ pub fn memory_profiling_config_from_env(
     defaults: MemoryProfilingConfig,
 ) -> Result<MemoryProfilingConfig, ConfigError> {
     Ok(defaults)
+}
+
+/// Returns the defaults without reading the source.
+///
+/// # Errors
+///
+/// None in this build.
+#[inline(always)]
+pub fn telemetry_config_from_global_config(
+    _source: &ConfigSource,
+) -> Result<TelemetryConfig, ConfigError> {
+    Ok(TelemetryConfig::default())
+}
+
+/// Returns the defaults without reading the source.
+///
+/// # Errors
+///
+/// None in this build.
+#[inline(always)]
+pub fn load_telemetry_config(_source: &ConfigSource) -> Result<TelemetryConfig, ConfigError> {
+    Ok(TelemetryConfig::default())
 }

@@ -24,3 +24,15 @@ impl Stopwatch {
         None
     }
 }
+
+/// Does nothing.
+#[inline(always)]
+pub fn record_rollout(_duration: Duration) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn record_verify(_duration: Duration, _completed: bool) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn record_active_servers(_count: u64) {}

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::panic::RefUnwindSafe;
 
 use gym_telemetry_core::{SpanContext, SpanGroup, SpanKind, ToValue, scope};
 
@@ -112,6 +113,8 @@ impl Span {
         NOT_ENTERED
     }
 }
+
+impl RefUnwindSafe for Span {}
 
 /// A span that is current on this thread; in this build nothing.
 #[derive(Debug)]

@@ -123,23 +123,35 @@ macro_rules! __closure {
     };
 }
 
-// An async function's body: `{ span } plain|err { before } { inside } (Output) { body }`.
+// An async function's body: `{ span } plain|err { before } { inside } (Output) { body }`. Without an output there is
+// no expression at the end: lints would ask the caller for a semicolon.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __async_body {
-    ({ $($start:tt)* } $failure:ident { $($before:tt)* } { $($inside:tt)* } ($($output:tt)*) { $($body:tt)* }) => {{
+    ({ $($start:tt)* } $failure:ident { $($before:tt)* } { $($inside:tt)* } (()) { $($body:tt)* }) => {
         $($before)*
         let span: $crate::Span = $($start)*;
-        let future = async move {
-            $crate::__output! { $($output)* }
-            $($inside)*
-            $($body)*
-        };
-        $crate::__in_span!($failure, future, span).await
-    }};
+        $crate::__in_span!($failure, $crate::__block!((()) { $($inside)* $($body)* }), span).await;
+    };
+    ({ $($start:tt)* } $failure:ident { $($before:tt)* } { $($inside:tt)* } $output:tt { $($body:tt)* }) => {
+        $($before)*
+        let span: $crate::Span = $($start)*;
+        $crate::__in_span!($failure, $crate::__block!($output { $($inside)* $($body)* }), span).await
+    };
 }
 
-// Tells an async block its type, so that coercions and `?` work as in the function itself.
+// An async block of a type, which makes coercions and `?` work as in the function itself.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __block {
+    (($($output:tt)*) { $($body:tt)* }) => {
+        async move {
+            $crate::__output! { $($output)* }
+            $($body)*
+        }
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __output {

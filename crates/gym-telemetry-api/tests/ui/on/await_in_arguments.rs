@@ -1,0 +1,1 @@
+../off/await_in_arguments.rs

@@ -1,0 +1,1 @@
+../off/context_guard_is_not_send.rs

@@ -1,0 +1,1 @@
+../off/err_needs_a_result.rs

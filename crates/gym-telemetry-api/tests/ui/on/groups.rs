@@ -1,0 +1,1 @@
+../off/groups.rs

@@ -1,0 +1,1 @@
+../off/guard_is_not_send.rs

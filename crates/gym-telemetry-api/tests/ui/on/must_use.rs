@@ -1,0 +1,1 @@
+../off/must_use.rs

@@ -1,0 +1,1 @@
+../off/question_mark.rs

@@ -1,0 +1,1 @@
+../off/span_is_not_sync.rs
