@@ -136,16 +136,17 @@ mod build;
 pub use build::{
     Attributes, Context, ContextGuard, DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext,
     InSpan, InSpanErr, Parent, Span, SpanOptions, Status, StatusStyle, Stopwatch,
-    TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, get_telemetry,
-    init_telemetry, is_span_group_enabled, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
-    load_telemetry_config, memory_profiling_config_from_env, record_active_servers, record_rollout,
-    record_verify, set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
-    telemetry_config_from_global_config, with_current_span,
+    TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, effective_config,
+    get_telemetry, init_telemetry, is_span_group_enabled, is_telemetry_env_enabled,
+    is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
+    probe_telemetry, record_active_servers, record_rollout, record_verify, set_current_attributes,
+    shutdown_telemetry, shutdown_telemetry_async, telemetry_config_from_global_config,
+    with_current_span,
 };
 pub use gym_telemetry_core::{
-    Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, MemoryProfilingConfig,
-    ServerIdentity, ServerType, ShutdownReceipt, SpanContext, SpanGroup, SpanKind, TelemetryConfig,
-    ToValue, Value, attribute, group, span,
+    Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig,
+    MemoryProfilingConfig, ServerIdentity, ServerType, ShutdownReceipt, SpanContext, SpanGroup,
+    SpanKind, TelemetryConfig, ToValue, Value, attribute, group, span,
 };
 /// Records a span around each call of a function or method, and leaves the function as it is otherwise.
 ///

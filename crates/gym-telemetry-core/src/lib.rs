@@ -44,7 +44,10 @@ pub mod scope;
 pub mod span;
 pub mod value;
 
-pub use config::{ConfigError, ConfigFormat, ConfigSource, MemoryProfilingConfig, TelemetryConfig};
+pub use config::{
+    ConfigError, ConfigFormat, ConfigSource, EffectiveConfig, MemoryProfilingConfig,
+    TelemetryConfig,
+};
 pub use env::ChildEnv;
 pub use group::SpanGroup;
 pub use identity::{ServerIdentity, ServerType};

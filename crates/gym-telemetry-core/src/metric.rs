@@ -106,6 +106,16 @@ pub static SERVERS_ACTIVE: MetricDescriptor = MetricDescriptor {
     bounds: &[],
 };
 
+/// Always 1, and only sent to try whether metrics arrive.
+pub static PROBE: MetricDescriptor = MetricDescriptor {
+    name: "gym.telemetry.probe",
+    kind: MetricKind::Gauge,
+    unit: "",
+    description: "Sent to try whether metrics arrive",
+    attributes: &[],
+    bounds: &[],
+};
+
 /// How long each inbound HTTP request took.
 pub static HTTP_SERVER_REQUEST_DURATION: MetricDescriptor = MetricDescriptor {
     name: "http.server.request.duration",
@@ -121,9 +131,10 @@ pub static HTTP_SERVER_REQUEST_DURATION: MetricDescriptor = MetricDescriptor {
 };
 
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 5] = [
+pub static ALL: [&MetricDescriptor; 6] = [
     &ROLLOUT_DURATION,
     &SERVERS_ACTIVE,
+    &PROBE,
     &VERIFY_DURATION,
     &VERIFY_SUCCESS_RATE,
     &HTTP_SERVER_REQUEST_DURATION,

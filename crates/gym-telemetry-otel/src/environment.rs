@@ -1,9 +1,8 @@
 //! Where settings are read from: this process's environment, or a stand-in for it.
 
 use std::ffi::OsString;
-use std::fmt;
 
-use gym_telemetry_core::config::{Origin, TELEMETRY_KEY_NAME};
+pub(crate) use gym_telemetry_core::config::SettingSource as Source;
 
 /// A source of environment variables.
 ///
@@ -12,6 +11,9 @@ use gym_telemetry_core::config::{Origin, TELEMETRY_KEY_NAME};
 pub(crate) trait EnvSource {
     /// The raw value of `name`, or `None` when it is not set.
     fn raw(&self, name: &str) -> Option<OsString>;
+
+    /// The names of all variables, as far as they are text.
+    fn names(&self) -> Vec<String>;
 
     /// Who gave the value of `name`, if it has one.
     fn source(&self, name: &'static str) -> Source {
@@ -55,44 +57,6 @@ pub(crate) enum EnvValue {
     NotUnicode,
 }
 
-/// Who gave a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A variable of the environment.
-    Variable(&'static str),
-    /// A field of the `telemetry:` block.
-    Field {
-        /// Its name, with a dot for a nested one.
-        field: &'static str,
-        /// Where it stands, if the block came from a file or text and has the field.
-        origin: Option<Origin>,
-    },
-    /// Made up for this run.
-    Generated,
-    /// Nobody: the built-in default.
-    Default,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Variable(name) => f.write_str(name),
-            Self::Field {
-                field,
-                origin: Some(origin),
-            } => {
-                write!(f, "{TELEMETRY_KEY_NAME}.{field} ({origin})")
-            }
-            Self::Field {
-                field,
-                origin: None,
-            } => write!(f, "{TELEMETRY_KEY_NAME}.{field}"),
-            Self::Generated => f.write_str("generated"),
-            Self::Default => f.write_str("default"),
-        }
-    }
-}
-
 /// The environment of this process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProcessEnv;
@@ -100,5 +64,11 @@ pub(crate) struct ProcessEnv;
 impl EnvSource for ProcessEnv {
     fn raw(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect()
     }
 }

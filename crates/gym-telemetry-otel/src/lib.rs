@@ -5,6 +5,7 @@ mod config;
 mod contain;
 mod context;
 mod environment;
+mod explain;
 mod export;
 #[doc(hidden)]
 pub mod facade;
@@ -43,6 +44,7 @@ mod tests;
 pub use attributes::Attributes;
 pub use config::{load_telemetry_config, telemetry_config_from_global_config};
 pub use context::{Context, ContextGuard, carry};
+pub use explain::{effective_config, probe_telemetry};
 pub use future::{FutureExt, InContext, InSpan, InSpanErr};
 pub use handle::{DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle};
 pub use handover::{

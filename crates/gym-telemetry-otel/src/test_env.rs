@@ -38,4 +38,8 @@ impl EnvSource for Vars {
     fn raw(&self, name: &str) -> Option<OsString> {
         self.0.get(name).cloned()
     }
+
+    fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
 }

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use gym_telemetry_core::config::ProbeReport;
 use gym_telemetry_core::receipt::Outcome;
 use gym_telemetry_core::{
-    ChildEnv, ConfigError, ConfigSource, MemoryProfilingConfig, ServerIdentity, ShutdownReceipt,
-    TelemetryConfig,
+    ChildEnv, ConfigError, ConfigSource, EffectiveConfig, MemoryProfilingConfig, ServerIdentity,
+    ShutdownReceipt, TelemetryConfig,
 };
 
 /// How long a shutdown may take unless the caller says otherwise.
@@ -59,6 +60,20 @@ pub fn configure_telemetry_env(_config: Option<&TelemetryConfig>) -> Option<Chil
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
 pub fn init_telemetry(_identity: ServerIdentity) -> Option<TelemetryHandle> {
     None
+}
+
+/// Returns settings that are off, without a word about them.
+#[inline(always)]
+#[must_use]
+pub fn effective_config() -> EffectiveConfig {
+    EffectiveConfig::default()
+}
+
+/// Returns nothing: there is nobody to ask.
+#[inline(always)]
+#[must_use]
+pub fn probe_telemetry() -> Vec<ProbeReport> {
+    Vec::new()
 }
 
 /// Returns `None`.

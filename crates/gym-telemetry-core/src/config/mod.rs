@@ -3,6 +3,7 @@
 //! Both builds have these types, so that functions that take or return them have one signature. Reading them from
 //! a file or from the environment is the back end's work.
 
+mod effective;
 mod error;
 mod origin;
 mod source;
@@ -10,6 +11,10 @@ mod source;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use effective::{
+    EffectiveConfig, EffectiveSetting, Finding, FindingKind, Overridden, ProbeOutcome, ProbeReport,
+    SettingSource, Severity,
+};
 pub use error::{ConfigError, ConfigErrorKind};
 pub use origin::Origin;
 pub use source::{ConfigFormat, ConfigSource};
@@ -87,7 +92,7 @@ impl TelemetryConfig {
         self.origins.insert(field.into(), origin);
     }
 
-    /// The fields that were set explicitly and where, sorted by field.
+    /// The keys of the block that were set explicitly and where, sorted by key; also those that mean nothing.
     pub fn origins(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.origins
             .iter()

@@ -85,7 +85,11 @@ macro_rules! variables {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         pub const $name: &str = stringify!($name);
-    )*};
+    )*
+
+        /// Every variable that is read and belongs to no [`Setting`].
+        pub const VARIABLES: &[&str] = &[$($name),*];
+    };
 }
 
 variables! {

@@ -2,7 +2,7 @@
 
 use figment::value::{Dict, Value};
 use gym_telemetry_core::config::{
-    ConfigError, MemoryProfilingConfig, TELEMETRY_KEY_NAME, TelemetryConfig,
+    ConfigError, MemoryProfilingConfig, Origin, TELEMETRY_KEY_NAME, TelemetryConfig,
 };
 
 use super::document::Document;
@@ -28,6 +28,9 @@ const FIELDS: &[&str] = &[
     "span_groups",
     "traces_enabled",
 ];
+
+/// What stands before the fields of `memory_profiling`.
+const MEMORY_PROFILING: &str = "memory_profiling.";
 
 /// The fields of `memory_profiling`.
 const MEMORY_PROFILING_FIELDS: &[&str] = &["enabled", "interval_seconds"];
@@ -60,7 +63,7 @@ pub(super) fn read(
             let reader = Reader::new(document, env, block, "");
             return Err(reader.wrong_type("memory_profiling", "a mapping", value));
         };
-        let mut reader = Reader::new(document, env, nested, "memory_profiling.");
+        let mut reader = Reader::new(document, env, nested, MEMORY_PROFILING);
         memory_profiling(&mut loaded.config.memory_profiling, &mut reader)?;
         loaded.take(reader, MEMORY_PROFILING_FIELDS);
     }
@@ -76,20 +79,31 @@ impl Loaded {
             .filter(|name| !known.contains(name) && !RETIRED.contains(name))
         {
             let field = reader.field(name);
-            let shown: String = field.chars().take(100).collect();
-            let hint = nearest(name, known)
-                .map(|near| format!(", did you mean {}?", reader.field(near)))
-                .unwrap_or_default();
-            self.warnings.push(format!(
-                "{shown:?} is no field of the {TELEMETRY_KEY_NAME} block and means nothing ({}){hint}",
-                reader.origin(name)
-            ));
+            let origin = reader.origin(name);
+            self.warnings.push(unknown_key(&field, Some(&origin)));
+            self.config.set_origin(field.clone(), origin);
             self.config.add_unknown_key(field);
         }
         for (field, origin) in reader.into_origins() {
             self.config.set_origin(field, origin);
         }
     }
+}
+
+/// What to say about a key that is no field; one of `memory_profiling` has that and a dot before it.
+pub(crate) fn unknown_key(key: &str, origin: Option<&Origin>) -> String {
+    let shown: String = key.chars().take(100).collect();
+    let (prefix, name, known) = match key.strip_prefix(MEMORY_PROFILING) {
+        Some(name) => (MEMORY_PROFILING, name, MEMORY_PROFILING_FIELDS),
+        None => ("", key, FIELDS),
+    };
+    let place = origin.map_or_else(String::new, |origin| format!(" ({origin})"));
+    let hint = nearest(name, known)
+        .map(|near| format!(", did you mean {prefix}{near}?"))
+        .unwrap_or_default();
+    format!(
+        "{shown:?} is no field of the {TELEMETRY_KEY_NAME} block and means nothing{place}{hint}"
+    )
 }
 
 fn fields(config: &mut TelemetryConfig, reader: &mut Reader<'_>) -> Result<(), ConfigError> {

@@ -14,6 +14,9 @@ use gym_telemetry_core::config::{
     ConfigError, ConfigErrorKind, ConfigSource, TELEMETRY_KEY_NAME, TelemetryConfig,
 };
 
+pub(crate) use self::block::unknown_key;
+pub(crate) use self::nearest::{did_you_mean, nearest};
+
 use self::block::Loaded;
 use self::document::Document;
 use crate::environment::{EnvSource, ProcessEnv};

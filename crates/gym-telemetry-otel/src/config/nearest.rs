@@ -4,13 +4,18 @@
 const NEAR: usize = 3;
 
 /// The known name closest to an unknown one, if any is close.
-pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     if name.len() > 100 {
         return None;
     }
     let distances = known.iter().map(|known| (distance(name, known), *known));
     let (distance, near) = distances.min()?;
     (distance <= NEAR && distance * 2 < near.len()).then_some(near)
+}
+
+/// The end of a message about an unknown name.
+pub(crate) fn did_you_mean(name: &str, known: &[&str]) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!(", did you mean {near}?"))
 }
 
 /// Edits that turn one text into the other.

@@ -4,6 +4,7 @@
 //! process: the variables are kept beside it, and every setting is read through [`with_process_env`], so the
 //! orchestrator sees what its children see.
 
+mod explained;
 mod fields;
 mod overlay;
 mod plan;
@@ -16,6 +17,7 @@ use gym_telemetry_core::config::{ConfigError, MemoryProfilingConfig, TelemetryCo
 use gym_telemetry_core::env::{self, ChildEnv, Setting};
 use parking_lot::{Mutex, RwLock};
 
+pub(crate) use self::explained::Explained;
 use self::overlay::{Overlay, Published};
 use self::plan::plan;
 use crate::environment::{EnvSource, ProcessEnv};
@@ -24,6 +26,9 @@ use crate::warn::warn;
 
 /// What was published in this process, beside its environment.
 static PUBLISHED: RwLock<Option<Arc<Published>>> = RwLock::new(None);
+
+/// What the last block came to, also if it left telemetry off.
+static EXPLAINED: RwLock<Option<Arc<Explained>>> = RwLock::new(None);
 
 /// Serialises publishing, so that two threads agree on one run id.
 static PUBLISHING: Mutex<()> = Mutex::new(());
@@ -48,6 +53,7 @@ pub fn configure_telemetry_env(config: Option<&TelemetryConfig>) -> Option<Child
     for warning in &plan.warnings {
         warn(warning.clone(), warning);
     }
+    *EXPLAINED.write() = Some(Arc::new(plan.explained));
     let published = plan.published?;
     let child = published.child_env();
     *PUBLISHED.write() = Some(Arc::new(published));
@@ -86,6 +92,14 @@ pub fn memory_profiling_config_from_env(
 pub(crate) fn with_process_env<T>(read: impl FnOnce(&dyn EnvSource) -> T) -> T {
     let published = PUBLISHED.read().clone();
     read(&Overlay::new(&ProcessEnv, published.as_deref()))
+}
+
+/// Runs `read` on the environment of this process as it would be if what was published last took effect.
+pub(crate) fn with_explained<T>(read: impl FnOnce(&dyn EnvSource, Option<&Explained>) -> T) -> T {
+    let explained = EXPLAINED.read().clone();
+    let explained = explained.as_deref();
+    let published = explained.map(|explained| &explained.published);
+    read(&Overlay::new(&ProcessEnv, published), explained)
 }
 
 fn is_switched_on(env: &dyn EnvSource, setting: Setting, default: bool) -> bool {

@@ -71,6 +71,10 @@ impl EnvSource for Overlay<'_> {
         }
     }
 
+    fn names(&self) -> Vec<String> {
+        self.env.names()
+    }
+
     fn source(&self, name: &'static str) -> Source {
         match self.published(name) {
             Some(variable) => variable.source.clone(),

@@ -3,19 +3,25 @@
 use std::collections::BTreeMap;
 
 use gym_telemetry_core::attribute::SERVICE_NAME;
-use gym_telemetry_core::config::TelemetryConfig;
+use gym_telemetry_core::config::{Overridden, TelemetryConfig};
 use gym_telemetry_core::env::{self, Setting};
+use gym_telemetry_core::mask;
 
+use super::explained::Explained;
 use super::fields::{Field, Target, fields};
 use super::overlay::{Published, Variable};
 use crate::environment::{EnvSource, Source};
-use crate::settings::{self, BOOLEAN_WORDS, Lookup, Protocol, SignalKind, parse_boolean};
+use crate::settings::{
+    self, BOOLEAN_WORDS, Beaten, Found, Lookup, Protocol, SignalKind, parse_boolean,
+};
 
 /// What publishing a block comes to.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Everything published so far and now; `None` when telemetry is off.
     pub(super) published: Option<Published>,
+    /// The same whether telemetry is on or off, and more about it.
+    pub(super) explained: Explained,
     pub(super) warnings: Vec<String>,
 }
 
@@ -32,15 +38,25 @@ pub(super) fn plan(
     let mut publisher = Publisher {
         lookup: &mut lookup,
         variables,
+        beaten: Vec::new(),
     };
     let fields = fields(config);
-    let run_id = publisher
-        .is_enabled(config, &fields)
-        .then(|| publisher.publish(&fields));
-    let variables = publisher.variables;
-    let (_, warnings) = lookup.finish();
+    let is_enabled = publisher.is_enabled(config, &fields);
+    let about_the_switch = publisher.lookup.warnings().len();
+    let run_id = publisher.publish(&fields);
+    let Publisher {
+        variables, beaten, ..
+    } = publisher;
+    let (_, mut warnings) = lookup.finish();
+    let all = Published { run_id, variables };
+    let explained = Explained::new(all.clone(), beaten, config, &warnings);
+    if !is_enabled {
+        // Nobody needs to hear about settings of something that is off.
+        warnings.truncate(about_the_switch);
+    }
     Plan {
-        published: run_id.map(|run_id| Published { run_id, variables }),
+        published: is_enabled.then_some(all),
+        explained,
         warnings,
     }
 }
@@ -48,6 +64,8 @@ pub(super) fn plan(
 struct Publisher<'a, 'e> {
     lookup: &'a mut Lookup<'e>,
     variables: BTreeMap<&'static str, Variable>,
+    /// Fields that somebody set and that are not heard.
+    beaten: Vec<Beaten>,
 }
 
 impl Publisher<'_, '_> {
@@ -116,14 +134,25 @@ impl Publisher<'_, '_> {
 
     /// Puts the gym's own variable of a setting, unless one of the setting's variables is set.
     fn setting(&mut self, setting: Setting, field: &Field) {
-        if self.lookup.setting(setting).is_none() {
-            self.put(setting.gym, &field.value, &field.source);
+        match self.lookup.setting(setting) {
+            None => self.put(setting.gym, &field.value, &field.source),
+            Some(found) => self.lose(&found, setting.gym, field),
+        }
+    }
+
+    /// Remembers that `winner` is heard and the field is not.
+    fn lose(&mut self, winner: &Found, name: &str, field: &Field) {
+        if field.explicit && winner.source != field.source {
+            let shown = mask::variable(name, &field.value).into_owned();
+            let loser = Overridden::new(field.source.clone(), shown);
+            self.beaten.push((winner.source.clone(), loser));
         }
     }
 
     fn standard(&mut self, name: &'static str, field: &Field) {
-        if self.lookup.variable(name).is_none() {
-            self.put(name, &field.value, &field.source);
+        match self.lookup.variable(name) {
+            None => self.put(name, &field.value, &field.source),
+            Some(found) => self.lose(&found, name, field),
         }
     }
 
@@ -142,7 +171,9 @@ impl Publisher<'_, '_> {
         let own = SignalKind::ALL.map(|kind| self.lookup.variable(kind.exporter_variable()));
         if own.iter().all(Option::is_none) {
             self.setting(env::EXPORTER, field);
-        } else if self.lookup.setting(env::EXPORTER).is_none() {
+        } else if let Some(found) = self.lookup.setting(env::EXPORTER) {
+            self.lose(&found, env::EXPORTER.gym, field);
+        } else {
             for kind in SignalKind::ALL {
                 self.standard(kind.exporter_variable(), field);
             }
@@ -185,6 +216,7 @@ impl Publisher<'_, '_> {
     /// The id of the run: whoever named one, else the Slurm job, else a new one.
     fn run_id(&mut self, field: &Field) -> String {
         if let Some(found) = self.lookup.setting(env::RUN_ID) {
+            self.lose(&found, env::RUN_ID.gym, field);
             return found.text;
         }
         let (id, source) = if !field.value.is_empty() {

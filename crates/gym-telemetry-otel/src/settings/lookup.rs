@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use gym_telemetry_core::config::{ConfigError, ConfigErrorKind};
+use gym_telemetry_core::config::{ConfigError, ConfigErrorKind, Overridden};
 use gym_telemetry_core::env::{OTEL_SDK_DISABLED, Setting};
 use gym_telemetry_core::mask;
 
@@ -89,7 +89,11 @@ pub(crate) struct Lookup<'a> {
     env: &'a dyn EnvSource,
     warnings: Vec<String>,
     effective: Vec<Effective>,
+    beaten: Vec<Beaten>,
 }
+
+/// Who won, and what somebody else had said.
+pub(crate) type Beaten = (Source, Overridden);
 
 impl<'a> Lookup<'a> {
     pub(crate) fn new(env: &'a dyn EnvSource) -> Self {
@@ -97,12 +101,35 @@ impl<'a> Lookup<'a> {
             env,
             warnings: Vec::new(),
             effective: Vec::new(),
+            beaten: Vec::new(),
         }
     }
 
     /// What was read, and what is odd about it.
     pub(crate) fn finish(self) -> (Vec<Effective>, Vec<String>) {
         (self.effective, self.warnings)
+    }
+
+    /// What was read, what is odd about it, and which values were not heard.
+    pub(crate) fn finish_with_beaten(self) -> (Vec<Effective>, Vec<String>, Vec<Beaten>) {
+        (self.effective, self.warnings, self.beaten)
+    }
+
+    /// What was odd so far.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// What was read so far.
+    pub(crate) fn effective(&self) -> &[Effective] {
+        &self.effective
+    }
+
+    /// Remembers that `winner` is heard and `loser` is not.
+    pub(crate) fn beat(&mut self, winner: &Found, loser: &Found) {
+        let shown = mask::variable(loser.name, &loser.text).into_owned();
+        let overridden = Overridden::new(loser.source.clone(), shown);
+        self.beaten.push((winner.source.clone(), overridden));
     }
 
     /// Remembers something odd; the same text counts once.
@@ -154,7 +181,14 @@ impl<'a> Lookup<'a> {
 
     /// The first of the variables that is set.
     pub(crate) fn first(&mut self, names: impl IntoIterator<Item = &'static str>) -> Option<Found> {
-        names.into_iter().find_map(|name| self.variable(name))
+        let mut names = names.into_iter();
+        let first = names.find_map(|name| self.variable(name))?;
+        for name in names {
+            if let Some(other) = self.variable(name) {
+                self.beat(&first, &other);
+            }
+        }
+        Some(first)
     }
 
     /// The variables of a setting in their order.

@@ -23,7 +23,7 @@ use opentelemetry_sdk::metrics::Temporality;
 
 pub(crate) use batch::Batch;
 pub(crate) use limits::LogLimits;
-pub(crate) use lookup::{BOOLEAN_WORDS, Effective, Lookup, Zero, parse_boolean};
+pub(crate) use lookup::{BOOLEAN_WORDS, Beaten, Effective, Found, Lookup, Zero, parse_boolean};
 pub(crate) use otlp::resource_attributes as launch_attributes;
 pub(crate) use sampler::Sampler;
 pub(crate) use signals::{EXPORTERS, ExporterKind, Protocol, Signal, SignalKind};
@@ -131,12 +131,19 @@ impl Settings {
         if lookup.sdk_disabled() || !lookup.boolean("enabled", env::ENABLED, false)? {
             return Ok(None);
         }
+        let mut settings = Self::read(&mut lookup)?;
+        (settings.effective, settings.warnings) = lookup.finish();
+        Ok(Some(settings))
+    }
+
+    /// All settings but the switch; the caller finishes `lookup`.
+    pub(crate) fn read(lookup: &mut Lookup<'_>) -> Result<Self, ConfigError> {
         let traces = lookup.boolean("traces_enabled", env::TRACES_ENABLED, true)?;
         let metrics = lookup.boolean("metrics_enabled", env::METRICS_ENABLED, true)?;
         let logs = lookup.boolean("logs_enabled", env::LOGS_ENABLED, false)?;
-        let [traces, metrics, logs] = signals::resolve(&mut lookup, [traces, metrics, logs])?;
-        let launch_attributes = otlp::resource_attributes(&mut lookup);
-        let (propagate, propagation_hosts) = propagation(&mut lookup);
+        let [traces, metrics, logs] = signals::resolve(lookup, [traces, metrics, logs])?;
+        let launch_attributes = otlp::resource_attributes(lookup);
+        let (propagate, propagation_hosts) = propagation(lookup);
         let (metric_export_interval, source) = lookup.milliseconds(
             &[env::OTEL_METRIC_EXPORT_INTERVAL],
             METRIC_EXPORT_INTERVAL,
@@ -148,7 +155,7 @@ impl Settings {
             source,
         );
         let temporality = match metrics.exporter {
-            ExporterKind::Otlp => temporality(&mut lookup),
+            ExporterKind::Otlp => temporality(lookup),
             // Whoever reads lines wants totals, and the format of the lines says that they are.
             _ => Temporality::Cumulative,
         };
@@ -158,10 +165,10 @@ impl Settings {
             metrics,
             logs,
             span_groups: lookup.text("span_groups", span_groups, "default"),
-            sampler: sampler::resolve(&mut lookup)?,
-            run_id: run_id(&mut lookup),
-            user_id: optional(&mut lookup, "user_id", env::USER_ID),
-            service_name: service_name(&mut lookup, &launch_attributes),
+            sampler: sampler::resolve(lookup)?,
+            run_id: run_id(lookup),
+            user_id: optional(lookup, "user_id", env::USER_ID),
+            service_name: service_name(lookup, &launch_attributes),
             service_name_per_server: lookup.boolean(
                 "service_name_per_server",
                 env::SERVICE_NAME_PER_SERVER,
@@ -177,16 +184,16 @@ impl Settings {
             propagation_hosts,
             metric_export_interval,
             metric_export_timeout: batch::export_timeout(
-                &mut lookup,
+                lookup,
                 "metrics.export_timeout_ms".to_owned(),
                 env::OTEL_METRIC_EXPORT_TIMEOUT,
             ),
             temporality,
-            span_limits: limits::spans(&mut lookup),
-            span_batch: batch::spans(&mut lookup),
-            log_limits: limits::logs(&mut lookup),
-            log_batch: batch::logs(&mut lookup),
-            memory_profiling: memory_profiling(&mut lookup, MemoryProfilingConfig::default())?,
+            span_limits: limits::spans(lookup),
+            span_batch: batch::spans(lookup),
+            log_limits: limits::logs(lookup),
+            log_batch: batch::logs(lookup),
+            memory_profiling: memory_profiling(lookup, MemoryProfilingConfig::default())?,
             sandbox_resource_sample_interval_seconds: lookup.number(
                 "sandbox_resource_sample_interval_seconds",
                 env::SANDBOX_RESOURCE_SAMPLE_INTERVAL_SECONDS,
@@ -197,8 +204,8 @@ impl Settings {
             effective: Vec::new(),
             warnings: Vec::new(),
         };
-        (settings.effective, settings.warnings) = lookup.finish();
-        Ok(Some(settings))
+        settings.effective = lookup.effective().to_vec();
+        Ok(settings)
     }
 }
 
@@ -241,9 +248,7 @@ pub(crate) fn memory_profiling(
 
 /// The shared id; a Slurm job that nobody gave another one is a run.
 fn run_id(lookup: &mut Lookup<'_>) -> Option<String> {
-    let found = lookup
-        .setting(env::RUN_ID)
-        .or_else(|| lookup.variable(env::SLURM_JOB_ID))?;
+    let found = lookup.first(env::RUN_ID.names().chain([env::SLURM_JOB_ID]))?;
     Some(lookup.text("run_id", Some(found), ""))
 }
 

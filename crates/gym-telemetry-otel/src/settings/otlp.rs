@@ -44,9 +44,10 @@ pub(super) fn resolve(lookup: &mut Lookup<'_>, kind: SignalKind) -> Signal {
 
 /// The URL of the collector: the signal's own as it is, or the shared one with the signal's path.
 fn endpoint(lookup: &mut Lookup<'_>, kind: SignalKind, protocol: Protocol) -> Option<String> {
-    let own = lookup.variable(kind.endpoint_variable());
-    let is_own = own.is_some();
-    let found = own.or_else(|| lookup.variable(env::OTEL_EXPORTER_OTLP_ENDPOINT));
+    let found = lookup.first([kind.endpoint_variable(), env::OTEL_EXPORTER_OTLP_ENDPOINT]);
+    let is_own = found
+        .as_ref()
+        .is_some_and(|found| found.name == kind.endpoint_variable());
     let base = match (&found, protocol) {
         (Some(found), _) => checked(lookup, kind, found)?,
         (None, Protocol::Grpc) => "http://localhost:4317".to_owned(),
@@ -154,6 +155,9 @@ fn with_path(
 fn headers(lookup: &mut Lookup<'_>, kind: SignalKind) -> Vec<(String, String)> {
     let own = lookup.variable(kind.headers_variable());
     let shared = lookup.variable(env::OTEL_EXPORTER_OTLP_HEADERS);
+    if let (Some(own), Some(shared)) = (&own, &shared) {
+        lookup.beat(own, shared);
+    }
     let own_headers = own.as_ref().map(|found| parse_headers(lookup, found));
     let shared_headers = shared.as_ref().map(|found| parse_headers(lookup, found));
     if let (Some(own), Some(shared)) = (&own_headers, &shared_headers) {

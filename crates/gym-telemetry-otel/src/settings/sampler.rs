@@ -61,6 +61,14 @@ pub(super) fn resolve(lookup: &mut Lookup<'_>) -> Result<Sampler, ConfigError> {
     if by_process {
         // One decision for the whole process, whoever the parent is.
         let ratio = if rate > RANK_ZERO { 1.0 } else { 0.0 };
+        let found = lookup.setting(env::EXPORT_SAMPLE_RATE);
+        let standard = lookup.variable(env::OTEL_TRACES_SAMPLER);
+        if let (Some(found), Some(standard)) = (&found, &standard) {
+            lookup.beat(found, standard);
+        }
+        let source = source_of(found);
+        lookup.record("sampler.parent_based", false, source.clone());
+        lookup.record("sampler.ratio", ratio, source);
         return Ok(Sampler {
             parent_based: false,
             ratio,

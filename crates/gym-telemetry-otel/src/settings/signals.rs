@@ -225,12 +225,12 @@ pub(super) fn resolve(
 }
 
 /// The exporter that all signals share, and who says so.
-fn shared_exporter(lookup: &mut Lookup<'_>) -> Result<Option<(ExporterKind, Source)>, ConfigError> {
+fn shared_exporter(lookup: &mut Lookup<'_>) -> Result<Option<(ExporterKind, Found)>, ConfigError> {
     let Some(found) = lookup.setting(env::EXPORTER) else {
         return Ok(None);
     };
     match ExporterKind::parse(&found.text) {
-        Some(kind) => Ok(Some((kind, found.source))),
+        Some(kind) => Ok(Some((kind, found))),
         None => Err(found.invalid(EXPORTERS)),
     }
 }
@@ -243,15 +243,18 @@ fn exporter(
     lookup: &mut Lookup<'_>,
     kind: SignalKind,
     enabled: bool,
-    shared: Option<&(ExporterKind, Source)>,
+    shared: Option<&(ExporterKind, Found)>,
 ) -> (ExporterKind, Source) {
     if !enabled {
         return (ExporterKind::None, Source::Default);
     }
-    if let Some(shared) = shared {
-        return shared.clone();
-    }
     let found = lookup.variable(kind.exporter_variable());
+    if let Some((exporter, shared)) = shared {
+        if let Some(own) = &found {
+            lookup.beat(shared, own);
+        }
+        return (*exporter, shared.source.clone());
+    }
     let own = found
         .as_ref()
         .and_then(|found| ExporterKind::parse_standard(&found.text));
