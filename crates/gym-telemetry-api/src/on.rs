@@ -46,5 +46,8 @@ pub mod __private {
     pub use crate::literal::literal;
     pub use gym_telemetry_otel::propagation::{PropagationSettings, propagation_settings, warn};
     pub use gym_telemetry_otel::testing;
-    pub use gym_telemetry_otel::{are_metrics_exporting, record_http_server_request};
+    pub use gym_telemetry_otel::{
+        Histogram, Observation, Observer, are_metrics_exporting, observe,
+        record_http_server_request,
+    };
 }

@@ -11,6 +11,13 @@ pub const SERVER_TYPE: &str = "nemo.gym.server.type";
 /// `true` on the server span of a request whose client went away before the response was complete.
 pub const HTTP_DISCONNECTED: &str = "nemo.gym.http.disconnected";
 
+/// The kind of component that owns a concurrency limit.
+pub const CONCURRENCY_COMPONENT: &str = "nemo.gym.concurrency.component";
+/// What a concurrency limit bounds; a name that the code chose, never an id.
+pub const CONCURRENCY_LIMIT_NAME: &str = "nemo.gym.concurrency.limit_name";
+/// How a wait for a slot ended.
+pub const CONCURRENCY_WAIT_OUTCOME: &str = "nemo.gym.concurrency.wait_outcome";
+
 /// `true` on a span that was still open when telemetry shut down.
 pub const SPAN_TRUNCATED: &str = "nemo.span.truncated";
 /// Why a span was truncated, on the event of the same name.

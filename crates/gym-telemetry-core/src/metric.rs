@@ -106,16 +106,6 @@ pub static SERVERS_ACTIVE: MetricDescriptor = MetricDescriptor {
     bounds: &[],
 };
 
-/// Always 1, and only sent to try whether metrics arrive.
-pub static PROBE: MetricDescriptor = MetricDescriptor {
-    name: "gym.telemetry.probe",
-    kind: MetricKind::Gauge,
-    unit: "",
-    description: "Sent to try whether metrics arrive",
-    attributes: &[],
-    bounds: &[],
-};
-
 /// How long each inbound HTTP request took.
 pub static HTTP_SERVER_REQUEST_DURATION: MetricDescriptor = MetricDescriptor {
     name: "http.server.request.duration",
@@ -130,11 +120,154 @@ pub static HTTP_SERVER_REQUEST_DURATION: MetricDescriptor = MetricDescriptor {
     bounds: HTTP_DURATION_BOUNDS_S,
 };
 
+/// Bounds of waits for a slot in milliseconds, from one millisecond to an hour.
+pub const WAIT_BOUNDS_MS: &[f64] = &[
+    1.0,
+    5.0,
+    10.0,
+    50.0,
+    100.0,
+    250.0,
+    500.0,
+    1_000.0,
+    2_500.0,
+    5_000.0,
+    10_000.0,
+    30_000.0,
+    60_000.0,
+    120_000.0,
+    300_000.0,
+    600_000.0,
+    1_200_000.0,
+    1_800_000.0,
+    3_600_000.0,
+];
+
+/// What tells one concurrency limit from another.
+const LIMIT_ATTRIBUTES: &[&str] = &[
+    attribute::CONCURRENCY_COMPONENT,
+    attribute::CONCURRENCY_LIMIT_NAME,
+    attribute::SERVER_NAME,
+];
+
+/// Describes a metric of concurrency limits that is read when metrics are collected.
+const fn of_limits(
+    name: &'static str,
+    kind: MetricKind,
+    unit: &'static str,
+    description: &'static str,
+) -> MetricDescriptor {
+    MetricDescriptor {
+        name,
+        kind,
+        unit,
+        description,
+        attributes: LIMIT_ATTRIBUTES,
+        bounds: &[],
+    }
+}
+
+/// The configured slots of concurrency limits.
+pub static CONCURRENCY_LIMIT: MetricDescriptor = of_limits(
+    "gym.concurrency.limit",
+    MetricKind::ObservableGauge,
+    "{slot}",
+    "Configured slots of concurrency limits",
+);
+
+/// The slots that are held.
+pub static CONCURRENCY_ACTIVE: MetricDescriptor = of_limits(
+    "gym.concurrency.active",
+    MetricKind::ObservableGauge,
+    "{slot}",
+    "Slots held now",
+);
+
+/// The slots that are free.
+pub static CONCURRENCY_AVAILABLE: MetricDescriptor = of_limits(
+    "gym.concurrency.available",
+    MetricKind::ObservableGauge,
+    "{slot}",
+    "Slots free now",
+);
+
+/// The callers that wait for a slot.
+pub static CONCURRENCY_QUEUE_DEPTH: MetricDescriptor = of_limits(
+    "gym.concurrency.queue_depth",
+    MetricKind::ObservableGauge,
+    "{caller}",
+    "Callers waiting for a slot now",
+);
+
+/// The waits that ran out of their limit's admission timeout.
+pub static CONCURRENCY_ADMISSION_TIMEOUTS: MetricDescriptor = of_limits(
+    "gym.concurrency.admission_timeouts_total",
+    MetricKind::ObservableCounter,
+    "1",
+    "Waits that outlived the admission timeout; only where a timeout is configured",
+);
+
+/// The waits that their callers gave up.
+pub static CONCURRENCY_ADMISSION_CANCELLED: MetricDescriptor = of_limits(
+    "gym.concurrency.admission_cancelled_total",
+    MetricKind::ObservableCounter,
+    "1",
+    "Waits that their callers cancelled",
+);
+
+/// How long the caller that has waited longest has waited so far.
+pub static CONCURRENCY_OLDEST_WAIT: MetricDescriptor = of_limits(
+    "gym.concurrency.oldest_wait_ms",
+    MetricKind::ObservableGauge,
+    "ms",
+    "Age of the oldest wait that is still going on",
+);
+
+/// The most slots that were held at once since the last export.
+pub static CONCURRENCY_PEAK_ACTIVE: MetricDescriptor = of_limits(
+    "gym.concurrency.peak_active",
+    MetricKind::ObservableGauge,
+    "{slot}",
+    "Most slots held at once since the last export",
+);
+
+/// The most callers that waited at once since the last export.
+pub static CONCURRENCY_PEAK_QUEUE_DEPTH: MetricDescriptor = of_limits(
+    "gym.concurrency.peak_queue_depth",
+    MetricKind::ObservableGauge,
+    "{caller}",
+    "Most callers waiting at once since the last export",
+);
+
+/// How long callers waited that found no free slot.
+pub static CONCURRENCY_WAIT_DURATION: MetricDescriptor = MetricDescriptor {
+    name: "gym.concurrency.wait_duration_ms",
+    kind: MetricKind::Histogram,
+    unit: "ms",
+    description: "Duration of waits for a slot, by how they ended",
+    attributes: &[
+        attribute::CONCURRENCY_COMPONENT,
+        attribute::CONCURRENCY_LIMIT_NAME,
+        attribute::CONCURRENCY_WAIT_OUTCOME,
+        attribute::SERVER_NAME,
+    ],
+    bounds: WAIT_BOUNDS_MS,
+};
+
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 6] = [
+pub static ALL: [&MetricDescriptor; 15] = [
+    &CONCURRENCY_ACTIVE,
+    &CONCURRENCY_ADMISSION_CANCELLED,
+    &CONCURRENCY_ADMISSION_TIMEOUTS,
+    &CONCURRENCY_AVAILABLE,
+    &CONCURRENCY_LIMIT,
+    &CONCURRENCY_OLDEST_WAIT,
+    &CONCURRENCY_PEAK_ACTIVE,
+    &CONCURRENCY_PEAK_QUEUE_DEPTH,
+    &CONCURRENCY_QUEUE_DEPTH,
+    &CONCURRENCY_WAIT_DURATION,
     &ROLLOUT_DURATION,
     &SERVERS_ACTIVE,
-    &PROBE,
     &VERIFY_DURATION,
     &VERIFY_SUCCESS_RATE,
     &HTTP_SERVER_REQUEST_DURATION,

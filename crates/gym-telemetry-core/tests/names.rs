@@ -64,6 +64,66 @@ fn metric_names_are_what_dashboards_know() {
     assert_eq!(
         rows,
         [
+            (
+                "gym.concurrency.active",
+                MetricKind::ObservableGauge,
+                "{slot}",
+                0
+            ),
+            (
+                "gym.concurrency.admission_cancelled_total",
+                MetricKind::ObservableCounter,
+                "1",
+                0
+            ),
+            (
+                "gym.concurrency.admission_timeouts_total",
+                MetricKind::ObservableCounter,
+                "1",
+                0
+            ),
+            (
+                "gym.concurrency.available",
+                MetricKind::ObservableGauge,
+                "{slot}",
+                0
+            ),
+            (
+                "gym.concurrency.limit",
+                MetricKind::ObservableGauge,
+                "{slot}",
+                0
+            ),
+            (
+                "gym.concurrency.oldest_wait_ms",
+                MetricKind::ObservableGauge,
+                "ms",
+                0
+            ),
+            (
+                "gym.concurrency.peak_active",
+                MetricKind::ObservableGauge,
+                "{slot}",
+                0
+            ),
+            (
+                "gym.concurrency.peak_queue_depth",
+                MetricKind::ObservableGauge,
+                "{caller}",
+                0
+            ),
+            (
+                "gym.concurrency.queue_depth",
+                MetricKind::ObservableGauge,
+                "{caller}",
+                0
+            ),
+            (
+                "gym.concurrency.wait_duration_ms",
+                MetricKind::Histogram,
+                "ms",
+                19
+            ),
             ("gym.rollout.duration_ms", MetricKind::Histogram, "ms", 15),
             ("gym.servers.active", MetricKind::Gauge, "", 0),
             ("gym.verify.duration_ms", MetricKind::Histogram, "ms", 15),
