@@ -83,6 +83,7 @@ pub(super) fn headers(
         let mut value = HeaderValue::from_str(value).map_err(|_| invalid())?;
         value.set_sensitive(true);
         if ![
+            header::CONTENT_ENCODING,
             header::CONTENT_LENGTH,
             header::CONTENT_TYPE,
             header::HOST,

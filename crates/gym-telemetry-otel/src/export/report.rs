@@ -76,6 +76,8 @@ pub(crate) enum Cause {
     CollectorWarning,
     /// The reader of standard output is gone.
     OutputClosed,
+    /// The items cannot be put into the form that the protocol asks for.
+    NotEncoded,
     /// The state of the metrics could not be read.
     NotCollected,
     /// Standard output cannot be written to.
@@ -98,6 +100,7 @@ impl fmt::Display for Cause {
             Self::PartlyRejected => f.write_str("the collector rejected some of the items"),
             Self::CollectorWarning => f.write_str("the collector accepted the items with a warning"),
             Self::OutputClosed => f.write_str("standard output is closed"),
+            Self::NotEncoded => f.write_str("the items could not be encoded"),
             Self::NotCollected => f.write_str("the metrics could not be collected"),
             Self::OutputFailed(kind) => write!(f, "cannot write to standard output: {kind}"),
         }

@@ -7,7 +7,6 @@ use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
-use prost::Message;
 
 use super::console::Console;
 use super::otlp::Otlp;
@@ -67,11 +66,8 @@ impl SpanPipe {
             Sink::Otlp { otlp, resource } => {
                 let items = batch.len() as u64;
                 let resource_spans = group_spans_by_resource_and_scope(batch, resource);
-                otlp.send(
-                    ExportTraceServiceRequest { resource_spans }.encode_to_vec(),
-                    items,
-                )
-                .await
+                otlp.send(&ExportTraceServiceRequest { resource_spans }, items)
+                    .await
             }
             Sink::Console(console) => console.spans(&batch),
         }

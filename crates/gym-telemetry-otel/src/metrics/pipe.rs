@@ -11,7 +11,6 @@ use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics,
 };
-use prost::Message;
 
 use super::gym::observe_success_rate;
 use super::observe::Observation;
@@ -111,7 +110,7 @@ impl MetricsPipe {
                     metrics.resource = Some(resource.clone());
                     metrics.schema_url.clone_from(schema_url);
                 }
-                otlp.send(request.encode_to_vec(), points).await
+                otlp.send(&request, points).await
             }
             Sink::Console(console) => console.metrics(&metrics, points),
         }

@@ -7,7 +7,9 @@
 //! ```
 //!
 //! It runs on a thread of its own, so that a test may block. It has no dependency on the crates under test and can be
-//! included elsewhere with `#[path]`.
+//! included elsewhere with `#[path]`; it needs `http`, `http-body-util`, `hyper`, `hyper-util` (features `http1`,
+//! `http2`, `server-auto`, `tokio`), `opentelemetry-proto` (`gen-tonic`, `logs`, `metrics`, `trace`), `prost`, `tokio`
+//! (`macros`, `net`, `rt`, `sync`, `time`), `tonic` and `tonic-types`.
 
 #![allow(
     dead_code,
@@ -16,6 +18,7 @@
     reason = "each test that includes this uses a part of it"
 )]
 
+mod codecs;
 mod received;
 mod server;
 
@@ -24,6 +27,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+pub use self::codecs::Codecs;
 pub use self::received::{Received, Request, text};
 pub use self::server::Shared;
 
@@ -63,14 +67,19 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Starts a collector that accepts everything.
+    /// Starts a collector that accepts everything that is plain protobuf.
     pub fn start() -> Self {
+        Self::start_with(Codecs::PLAIN)
+    }
+
+    /// Starts a collector that accepts everything that `codecs` can read.
+    pub fn start_with(codecs: Codecs) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .expect("the loopback interface has a free port");
         let address = listener
             .local_addr()
             .expect("a bound socket has an address");
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared::new(codecs));
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn({
             let shared = Arc::clone(&shared);

@@ -18,10 +18,11 @@ use tonic::codegen::Service;
 use tonic::{Response, Status};
 
 use super::Behaviour;
+use super::codecs::Codecs;
 use super::received::{Received, Request};
 
-#[derive(Default)]
 pub struct Shared {
+    codecs: Codecs,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -34,6 +35,14 @@ pub struct State {
 }
 
 impl Shared {
+    pub fn new(codecs: Codecs) -> Self {
+        Self {
+            codecs,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -146,21 +155,25 @@ async fn answer_grpc(
         .nth(1)
         .unwrap_or_default()
         .to_owned();
+    let compression = export.shared.codecs.grpc;
+    macro_rules! serve {
+        ($server:path) => {{
+            let mut server = <$server>::new(export);
+            if let Some(compression) = compression {
+                server = server.accept_compressed(compression);
+            }
+            server.call(request).await
+        }};
+    }
     let response = match service.as_str() {
         trace::trace_service_server::SERVICE_NAME => {
-            trace::trace_service_server::TraceServiceServer::new(export)
-                .call(request)
-                .await
+            serve!(trace::trace_service_server::TraceServiceServer<_>)
         }
         metrics::metrics_service_server::SERVICE_NAME => {
-            metrics::metrics_service_server::MetricsServiceServer::new(export)
-                .call(request)
-                .await
+            serve!(metrics::metrics_service_server::MetricsServiceServer<_>)
         }
         logs::logs_service_server::SERVICE_NAME => {
-            logs::logs_service_server::LogsServiceServer::new(export)
-                .call(request)
-                .await
+            serve!(logs::logs_service_server::LogsServiceServer<_>)
         }
         _ => Ok(Status::unimplemented("no such service").into_http()),
     };
@@ -289,17 +302,13 @@ async fn answer_http(
     else {
         return status_only(400);
     };
-    if parts.method != http::Method::POST
-        || parts
-            .headers
-            .get("content-type")
-            .is_none_or(|kind| kind != "application/x-protobuf")
-    {
-        return status_only(415);
+    if parts.method != http::Method::POST {
+        return status_only(405);
     }
-    let (rejected, message) = partial(behaviour);
-    let path = parts.uri.path().to_owned();
-    let kept = match path.as_str() {
+    let Some(body) = (shared.codecs.read)(parts.uri.path(), &parts.headers, &body) else {
+        return status_only(415);
+    };
+    let kept = match parts.uri.path() {
         "/v1/traces" => keep(shared, &parts, &body, |received, request| {
             received.traces.push(request);
         }),
@@ -311,29 +320,35 @@ async fn answer_http(
         }),
         _ => return status_only(404),
     };
-    if kept.is_err() {
+    if !kept {
         return status_only(400);
     }
+    let (rejected, message) = partial(behaviour);
     let partial_success =
         (rejected != 0 || !message.is_empty()).then(|| trace::ExportTracePartialSuccess {
             rejected_spans: rejected,
             error_message: message.to_owned(),
         });
-    // The responses of the three services have the same fields.
-    let answer = trace::ExportTraceServiceResponse { partial_success }.encode_to_vec();
-    http::Response::builder()
-        .header("content-type", "application/x-protobuf")
-        .body(whole(answer))
-        .expect("valid parts")
+    // In protobuf the responses of the three services have the same fields.
+    let answer = trace::ExportTraceServiceResponse { partial_success };
+    let answer = (shared.codecs.write)(&parts.headers, &answer);
+    let mut response = http::Response::new(whole(answer));
+    if let Some(kind) = parts.headers.get("content-type") {
+        response.headers_mut().insert("content-type", kind.clone());
+    }
+    response
 }
 
+/// Whether the body could be read.
 fn keep<B: Message + Default>(
     shared: &Shared,
     parts: &http::request::Parts,
     body: &[u8],
     push: impl FnOnce(&mut Received, Request<B>),
-) -> Result<(), prost::DecodeError> {
-    let body = B::decode(body)?;
+) -> bool {
+    let Ok(body) = B::decode(body) else {
+        return false;
+    };
     // With the query: a per-signal endpoint may have one.
     let path = parts
         .uri
@@ -345,7 +360,7 @@ fn keep<B: Message + Default>(
         body,
     };
     shared.update(|state| push(&mut state.received, request));
-    Ok(())
+    true
 }
 
 fn header_list(headers: &http::HeaderMap) -> Vec<(String, String)> {

@@ -6,7 +6,7 @@ use bytes::{Buf, BufMut, Bytes};
 use http::HeaderMap;
 use http::uri::PathAndQuery;
 use parking_lot::Mutex;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codec::{Codec, CompressionEncoding, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::MetadataMap;
 use tonic::transport::{Channel, Endpoint as TonicEndpoint};
 use tonic::{Code, Request, Status};
@@ -16,7 +16,7 @@ use super::super::endpoint::Endpoint;
 use super::super::report::Cause;
 use super::classify::transport_failure;
 use super::retry::{Failure, Retry};
-use crate::settings::SignalKind;
+use crate::settings::{Compression, SignalKind};
 
 /// A client of one service.
 pub(super) struct Grpc {
@@ -24,11 +24,17 @@ pub(super) struct Grpc {
     channel: Mutex<Channel>,
     metadata: MetadataMap,
     path: PathAndQuery,
+    compression: Compression,
 }
 
 impl Grpc {
     /// Makes a client that connects when it is first used. Call it inside a tokio runtime.
-    pub(super) fn new(endpoint: &Endpoint, mut headers: HeaderMap, kind: SignalKind) -> Self {
+    pub(super) fn new(
+        endpoint: &Endpoint,
+        mut headers: HeaderMap,
+        kind: SignalKind,
+        compression: Compression,
+    ) -> Self {
         let mut endpoint = TonicEndpoint::from(endpoint.origin());
         if let Some(agent) = headers.remove(http::header::USER_AGENT) {
             // tonic has the last word on this header and takes it from the endpoint only.
@@ -48,6 +54,7 @@ impl Grpc {
             endpoint,
             metadata: MetadataMap::from_headers(headers),
             path: PathAndQuery::from_static(path),
+            compression,
         }
     }
 
@@ -58,6 +65,9 @@ impl Grpc {
 
     pub(super) async fn send(&self, request: Bytes) -> Result<Bytes, Failure> {
         let mut client = tonic::client::Grpc::new(self.channel.lock().clone());
+        if self.compression == Compression::Gzip {
+            client = client.send_compressed(CompressionEncoding::Gzip);
+        }
         client
             .ready()
             .await

@@ -1,4 +1,4 @@
-//! OTLP over HTTP/1.1 with protobuf bodies.
+//! OTLP over HTTP/1.1.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
@@ -9,7 +9,9 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::super::report::Cause;
 use super::classify::transport_failure;
+use super::encoding::Encoding;
 use super::retry::{Failure, Retry};
+use crate::settings::Compression;
 
 /// An answer says at most how many items were rejected and why.
 const LARGEST_ANSWER: usize = 64 * 1024;
@@ -22,11 +24,19 @@ pub(super) struct Http {
 }
 
 impl Http {
-    pub(super) fn new(uri: Uri, mut headers: HeaderMap) -> Self {
+    pub(super) fn new(
+        uri: Uri,
+        mut headers: HeaderMap,
+        encoding: Encoding,
+        compression: Compression,
+    ) -> Self {
         headers.insert(
             header::CONTENT_TYPE,
-            HeaderValue::from_static("application/x-protobuf"),
+            HeaderValue::from_static(encoding.content_type()),
         );
+        if compression == Compression::Gzip {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         let mut builder = Client::builder(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())

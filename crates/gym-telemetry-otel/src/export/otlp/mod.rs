@@ -5,6 +5,7 @@
 //! Encoding is that of `opentelemetry-proto`, the transports are tonic and hyper.
 
 mod classify;
+mod encoding;
 mod grpc;
 mod http;
 mod retry;
@@ -13,20 +14,23 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
+use serde::Serialize;
 use tokio::time::Instant;
 
+use self::encoding::{Answer, Encoding, gzip};
 use self::grpc::Grpc;
 use self::http::Http;
 use self::retry::{Backoff, Failure};
 use super::endpoint::{Endpoint, headers};
 use super::report::{BuildError, Cause, ExportReport};
-use crate::settings::{Protocol, Signal, SignalKind};
+use crate::settings::{Compression, Protocol, Signal, SignalKind};
 
 /// A sender for one signal.
 pub(crate) struct Otlp {
     transport: Transport,
+    encoding: Encoding,
+    compression: Compression,
     timeout: Duration,
     destination: String,
 }
@@ -46,14 +50,24 @@ impl Otlp {
         let endpoint = Endpoint::parse(&signal.endpoint)?;
         let headers = headers(&signal.headers, &endpoint)?;
         let destination = endpoint.to_string();
-        let transport = match signal.protocol {
-            Protocol::Grpc => Transport::Grpc(Box::new(Grpc::new(&endpoint, headers, kind))),
-            Protocol::HttpProtobuf | Protocol::HttpJson => {
-                Transport::Http(Box::new(Http::new(endpoint.uri, headers)))
-            }
+        let compression = signal.compression;
+        let encoding = match signal.protocol {
+            Protocol::Grpc | Protocol::HttpProtobuf => Encoding::Protobuf,
+            Protocol::HttpJson => Encoding::Json,
         };
+        let transport =
+            match signal.protocol {
+                Protocol::Grpc => {
+                    Transport::Grpc(Box::new(Grpc::new(&endpoint, headers, kind, compression)))
+                }
+                Protocol::HttpProtobuf | Protocol::HttpJson => Transport::Http(Box::new(
+                    Http::new(endpoint.uri, headers, encoding, compression),
+                )),
+            };
         Ok(Self {
             transport,
+            encoding,
+            compression,
             timeout: signal.timeout,
             destination,
         })
@@ -69,7 +83,14 @@ impl Otlp {
     /// # Cancel safety
     ///
     /// Dropping the future gives the request up; the collector may have got it.
-    pub(crate) async fn send(&self, request: Vec<u8>, items: u64) -> ExportReport {
+    pub(crate) async fn send(
+        &self,
+        request: &(impl Message + Serialize),
+        items: u64,
+    ) -> ExportReport {
+        let Some(request) = self.encode(request) else {
+            return ExportReport::lost(items, Cause::NotEncoded);
+        };
         let deadline = (!self.timeout.is_zero()).then(|| Instant::now() + self.timeout);
         let sent = self.send_until_done(Bytes::from(request), deadline);
         let answer = match deadline {
@@ -85,8 +106,17 @@ impl Otlp {
                 }),
         };
         match answer {
-            Ok(body) => report(&body, items),
+            Ok(body) => report(self.encoding.decode(&body), items),
             Err(cause) => ExportReport::lost(items, cause),
+        }
+    }
+
+    fn encode(&self, request: &(impl Message + Serialize)) -> Option<Vec<u8>> {
+        let request = self.encoding.encode(request).ok()?;
+        match (&self.transport, self.compression) {
+            (Transport::Http(_), Compression::Gzip) => gzip(&request).ok(),
+            // tonic compresses on its own.
+            _ => Some(request),
         }
     }
 
@@ -121,23 +151,11 @@ impl fmt::Debug for Otlp {
     }
 }
 
-/// What the collector says about a request that it took.
-///
-/// The responses of all services have the fields of the trace service's. The collector's message is not kept: it
-/// may repeat a secret.
-fn report(body: &[u8], items: u64) -> ExportReport {
-    let partial = ExportTraceServiceResponse::decode(body)
-        .ok()
-        .and_then(|response| response.partial_success);
-    let Some(partial) = partial else {
-        return ExportReport::delivered(items);
-    };
-    let rejected = u64::try_from(partial.rejected_spans)
-        .unwrap_or(0)
-        .min(items);
-    let cause = match (rejected, partial.error_message.is_empty()) {
-        (0, true) => None,
-        (0, false) => Some(Cause::CollectorWarning),
+fn report(answer: Answer, items: u64) -> ExportReport {
+    let rejected = answer.rejected.min(items);
+    let cause = match (rejected, answer.has_message) {
+        (0, false) => None,
+        (0, true) => Some(Cause::CollectorWarning),
         _ => Some(Cause::PartlyRejected),
     };
     ExportReport {

@@ -6,13 +6,13 @@ use opentelemetry::trace::{Event, Link, SpanId, SpanKind, Status, TraceId};
 use opentelemetry::{InstrumentationScope, KeyValue};
 
 use super::super::report::{Cause, ExportReport};
-use super::{BOTH, pipe, run, settings, span};
+use super::{BOTH, codecs, pipe, run, settings, span};
 use crate::collector::{Behaviour, Collector, text};
-use crate::settings::Protocol;
+use crate::settings::{Compression, Protocol};
 use crate::test_process::alone;
 
 #[test]
-fn spans_arrive_whole_over_both_protocols() {
+fn spans_arrive_whole_over_every_protocol_with_and_without_compression() {
     let mut rich = span("POST /verify");
     rich.span_kind = SpanKind::Server;
     rich.parent_span_id = SpanId::from(0xef);
@@ -29,16 +29,45 @@ fn spans_arrive_whole_over_both_protocols() {
         .links
         .push(Link::new(rich.span_context.clone(), Vec::new(), 0));
     rich.instrumentation_scope = InstrumentationScope::builder("nemo.lens.helpers").build();
-    for protocol in BOTH {
-        let collector = Collector::start();
+    let protocols = [Protocol::Grpc, Protocol::HttpProtobuf, Protocol::HttpJson];
+    let compressions = [Compression::None, Compression::Gzip];
+    for (protocol, compression) in protocols
+        .into_iter()
+        .flat_map(|protocol| compressions.map(|compression| (protocol, compression)))
+    {
+        let collector = Collector::start_with(codecs::ALL);
+        let mut settings = settings(protocol, &collector.endpoint());
+        settings.traces.compression = compression;
         let report = run(async {
-            pipe(&settings(protocol, &collector.endpoint()))
+            pipe(&settings)
                 .export(vec![span("gym.job"), rich.clone()])
                 .await
         });
-        assert_eq!(report, ExportReport::delivered(2), "{protocol:?}");
+        assert_eq!(
+            report,
+            ExportReport::delivered(2),
+            "{protocol:?} {compression:?}"
+        );
 
         let received = collector.received();
+        let encoding = received.traces[0].header(match protocol {
+            Protocol::Grpc => "grpc-encoding",
+            Protocol::HttpProtobuf | Protocol::HttpJson => "content-encoding",
+        });
+        assert_eq!(
+            encoding.concat(),
+            if compression == Compression::Gzip {
+                "gzip"
+            } else {
+                ""
+            }
+        );
+        if protocol == Protocol::HttpJson {
+            assert_eq!(
+                received.traces[0].header("content-type"),
+                ["application/json"]
+            );
+        }
         let spans: Vec<_> = received.scoped_spans().collect();
         let scopes: Vec<_> = spans
             .iter()
@@ -176,7 +205,7 @@ fn an_overloaded_collector_is_asked_again_after_the_pause_that_it_wants() {
 
 #[test]
 fn partial_success_is_counted() {
-    for protocol in BOTH {
+    for protocol in [Protocol::Grpc, Protocol::HttpProtobuf, Protocol::HttpJson] {
         for (rejected, message, report) in [
             (
                 2,
@@ -215,7 +244,7 @@ fn partial_success_is_counted() {
                 },
             ),
         ] {
-            let collector = Collector::start();
+            let collector = Collector::start_with(codecs::ALL);
             collector.behave(Behaviour::Partial { rejected, message });
             let exported = run(async {
                 pipe(&settings(protocol, &collector.endpoint()))

@@ -1,5 +1,6 @@
 //! What arrives at a collector, and what is told if nothing does.
 
+pub(crate) mod codecs;
 mod deliveries;
 mod failures;
 

@@ -15,7 +15,7 @@ use super::super::gym::{
 use super::super::pipe::{MetricsPipe, install};
 use super::super::provider::are_metrics_exporting;
 use crate::collector::{Collector, Received, text};
-use crate::export::wire_tests::{resource, run, settings};
+use crate::export::wire_tests::{codecs, resource, run, settings};
 use crate::export::{BuildError, ExportReport};
 use crate::settings::{ExporterKind, Protocol, Settings};
 use crate::test_process::alone;
@@ -83,7 +83,7 @@ fn numbers(metric: &Metric) -> Vec<f64> {
 
 /// What a collector receives of [`record_everything`].
 fn exported(protocol: Protocol) -> Received {
-    let collector = Collector::start();
+    let collector = Collector::start_with(codecs::ALL);
     let settings = settings(protocol, &collector.endpoint());
     // Recorded before there is an exporter, and not lost.
     install(Temporality::Cumulative);
@@ -103,6 +103,11 @@ fn the_metrics_of_a_gym_arrive_over_http_as_their_descriptors_say() {
     alone(&[], || {
         expect_descriptors(&exported(Protocol::HttpProtobuf));
     });
+}
+
+#[test]
+fn the_metrics_of_a_gym_arrive_as_json_as_their_descriptors_say() {
+    alone(&[], || expect_descriptors(&exported(Protocol::HttpJson)));
 }
 
 fn expect_descriptors(received: &Received) {
