@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: writes the generated parts of README.md and docs/, and `--check` compares them.
+//! `cargo xtask docs`: writes the generated parts of README.md and docs/ and the schema, and `--check` compares them.
 //!
 //! A generated part stands between two comments that name what it is made from:
 //!
@@ -8,6 +8,7 @@
 //! ```
 
 mod parts;
+mod schema;
 pub(crate) mod source;
 mod tables;
 
@@ -43,6 +44,17 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
                 fs::write(&page, new)
                     .map_err(|error| Failure::io("could not write", &page, &error))?;
                 println!("wrote {}", page.display());
+            }
+        }
+    }
+    let schema = root().join(schema::PATH);
+    if fs::read_to_string(&schema).ok() != Some(schema::text()) {
+        match mode {
+            Mode::Check => outdated.push(schema.display().to_string()),
+            Mode::Write => {
+                fs::write(&schema, schema::text())
+                    .map_err(|error| Failure::io("could not write", &schema, &error))?;
+                println!("wrote {}", schema.display());
             }
         }
     }

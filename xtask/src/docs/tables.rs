@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use gym_telemetry_core::config::FIELDS;
 use gym_telemetry_core::metric::{self, MetricKind};
 use gym_telemetry_core::{SpanGroup, env};
 
@@ -15,6 +16,7 @@ pub(super) fn table(name: &str) -> Result<String> {
     match name {
         "span-groups" => span_groups(),
         "span-names" => span_names(),
+        "fields" => Ok(fields()),
         "gym-variables" => gym_variables(),
         "standard-variables" => standard_variables(),
         "metrics" => metrics(),
@@ -53,6 +55,31 @@ fn span_names() -> Result<String> {
         }
     }
     Ok(text)
+}
+
+fn fields() -> String {
+    let mut text = header(&["key", "variable that wins", "default", "meaning", "since"]);
+    for field in FIELDS {
+        let variables: Vec<_> = field
+            .variable
+            .names()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let default = field
+            .default
+            .map_or_else(|| "none".to_owned(), |default| format!("`{default}`"));
+        row(
+            &mut text,
+            &[
+                format!("`{}`", field.name),
+                variables.join(", "),
+                default,
+                field.meaning.to_owned(),
+                field.since.to_owned(),
+            ],
+        );
+    }
+    text
 }
 
 fn gym_variables() -> Result<String> {

@@ -5,6 +5,7 @@
 
 mod effective;
 mod error;
+mod fields;
 mod origin;
 mod source;
 
@@ -16,6 +17,7 @@ pub use effective::{
     SettingSource, Severity,
 };
 pub use error::{ConfigError, ConfigErrorKind};
+pub use fields::{FIELDS, Field, FieldKind, FieldVariable};
 pub use origin::Origin;
 pub use source::{ConfigFormat, ConfigSource};
 

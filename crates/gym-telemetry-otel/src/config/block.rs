@@ -2,7 +2,7 @@
 
 use figment::value::{Dict, Value};
 use gym_telemetry_core::config::{
-    ConfigError, MemoryProfilingConfig, Origin, TELEMETRY_KEY_NAME, TelemetryConfig,
+    ConfigError, FIELDS, MemoryProfilingConfig, Origin, TELEMETRY_KEY_NAME, TelemetryConfig,
 };
 
 use super::document::Document;
@@ -10,30 +10,8 @@ use super::fields::{Reader, is_null};
 use super::nearest::nearest;
 use crate::environment::EnvSource;
 
-/// The fields of the block.
-const FIELDS: &[&str] = &[
-    "enabled",
-    "exporter",
-    "instrument_aiohttp",
-    "logs_enabled",
-    "memory_profiling",
-    "metrics_enabled",
-    "otlp_endpoint",
-    "otlp_headers",
-    "otlp_protocol",
-    "run_id",
-    "sandbox_resource_sample_interval_seconds",
-    "service_name",
-    "service_name_per_server",
-    "span_groups",
-    "traces_enabled",
-];
-
 /// What stands before the fields of `memory_profiling`.
 const MEMORY_PROFILING: &str = "memory_profiling.";
-
-/// The fields of `memory_profiling`.
-const MEMORY_PROFILING_FIELDS: &[&str] = &["enabled", "interval_seconds"];
 
 /// Fields of earlier versions, which load and mean nothing.
 const RETIRED: &[&str] = &["export_strategy", "export_rank"];
@@ -54,7 +32,7 @@ pub(super) fn read(
     let mut loaded = Loaded::default();
     let mut reader = Reader::new(document, env, block, "");
     fields(&mut loaded.config, &mut reader)?;
-    loaded.take(reader, FIELDS);
+    loaded.take(reader, "");
     if let Some(value) = block
         .get("memory_profiling")
         .filter(|value| !is_null(value))
@@ -65,15 +43,16 @@ pub(super) fn read(
         };
         let mut reader = Reader::new(document, env, nested, MEMORY_PROFILING);
         memory_profiling(&mut loaded.config.memory_profiling, &mut reader)?;
-        loaded.take(reader, MEMORY_PROFILING_FIELDS);
+        loaded.take(reader, MEMORY_PROFILING);
     }
     loaded.config.validate()?;
     Ok(loaded)
 }
 
 impl Loaded {
-    /// Keeps where the fields stand, and which keys are none of `known`.
-    fn take(&mut self, reader: Reader<'_>, known: &[&str]) {
+    /// Keeps where the fields stand, and which keys are no fields behind this prefix.
+    fn take(&mut self, reader: Reader<'_>, prefix: &str) {
+        let known = known(prefix);
         for name in reader
             .keys()
             .filter(|name| !known.contains(name) && !RETIRED.contains(name))
@@ -90,15 +69,26 @@ impl Loaded {
     }
 }
 
+/// The names of the fields behind a prefix, without it; a nested block is one name of the outer one.
+fn known(prefix: &str) -> Vec<&'static str> {
+    let mut names: Vec<_> = FIELDS
+        .iter()
+        .filter_map(|field| field.name.strip_prefix(prefix))
+        .map(|name| name.split('.').next().unwrap_or(name))
+        .collect();
+    names.dedup();
+    names
+}
+
 /// What to say about a key that is no field; one of `memory_profiling` has that and a dot before it.
 pub(crate) fn unknown_key(key: &str, origin: Option<&Origin>) -> String {
     let shown: String = key.chars().take(100).collect();
-    let (prefix, name, known) = match key.strip_prefix(MEMORY_PROFILING) {
-        Some(name) => (MEMORY_PROFILING, name, MEMORY_PROFILING_FIELDS),
-        None => ("", key, FIELDS),
+    let (prefix, name) = match key.strip_prefix(MEMORY_PROFILING) {
+        Some(name) => (MEMORY_PROFILING, name),
+        None => ("", key),
     };
     let place = origin.map_or_else(String::new, |origin| format!(" ({origin})"));
-    let hint = nearest(name, known)
+    let hint = nearest(name, &known(prefix))
         .map(|near| format!(", did you mean {prefix}{near}?"))
         .unwrap_or_default();
     format!(

@@ -9,6 +9,9 @@ use super::signals::{self, ExporterKind, Protocol, Signal, SignalKind};
 use super::transport;
 use crate::environment::Source;
 
+/// Bytes of a host and port; a host name has at most 253.
+const LONGEST_AUTHORITY: usize = 512;
+
 /// How long an export may take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -98,6 +101,9 @@ fn checked(lookup: &mut Lookup<'_>, kind: SignalKind, found: &Found) -> Option<S
 /// Whether what follows the scheme starts with a host and, if it has one, a port.
 fn is_authority(rest: &str) -> bool {
     let authority = authority(rest);
+    if authority.len() > LONGEST_AUTHORITY {
+        return false;
+    }
     let uri: Option<http::uri::Authority> = authority.parse().ok();
     uri.is_some_and(|uri| {
         let has_port = !authority.ends_with(uri.host());

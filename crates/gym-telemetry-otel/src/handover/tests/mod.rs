@@ -4,6 +4,7 @@ mod block;
 mod gates;
 mod orchestrator;
 mod signals;
+mod table;
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,9 @@
 
 mod otlp;
 mod own;
+mod rows;
 mod standard;
+mod table;
 mod transport;
 mod tuning;
 
