@@ -118,6 +118,8 @@ pub(crate) enum BuildError {
     TlsUnsupported,
     /// A header cannot be sent; holds its name.
     InvalidHeader(String),
+    /// The exporter refuses its settings.
+    Exporter,
     /// Called outside a tokio runtime.
     NoRuntime,
 }
@@ -131,6 +133,7 @@ impl fmt::Display for BuildError {
                 f.write_str("the endpoint's scheme is https, and this build has no TLS; nothing is sent in clear text instead")
             }
             Self::InvalidHeader(name) => write!(f, "the header {name:?} has a name or value that cannot be sent"),
+            Self::Exporter => f.write_str("the exporter could not be made"),
             Self::NoRuntime => f.write_str("the exporter has to be built inside a tokio runtime"),
         }
     }

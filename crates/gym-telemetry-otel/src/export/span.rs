@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
-use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 
 use super::console::Console;
-use super::otlp::Otlp;
+use super::otlp::{Otlp, OtlpSpans};
 use super::report::{BuildError, ExportReport};
 use crate::settings::{ExporterKind, Settings, SignalKind};
 use crate::thread::{Delivery, Job, SpanSink};
@@ -20,10 +17,7 @@ pub(crate) struct SpanPipe {
 }
 
 enum Sink {
-    Otlp {
-        otlp: Otlp,
-        resource: ResourceAttributesWithSchema,
-    },
+    Otlp(OtlpSpans),
     Console(Console),
 }
 
@@ -38,10 +32,10 @@ impl SpanPipe {
         resource: &Resource,
     ) -> Result<Option<Self>, BuildError> {
         let sink = match settings.traces.exporter {
-            ExporterKind::Otlp => Sink::Otlp {
-                otlp: Otlp::build(&settings.traces, SignalKind::Traces)?,
-                resource: resource.into(),
-            },
+            ExporterKind::Otlp => {
+                let otlp = Otlp::build(&settings.traces, SignalKind::Traces)?;
+                Sink::Otlp(OtlpSpans::build(otlp, resource)?)
+            }
             ExporterKind::Console => Sink::Console(Console::new(resource)),
             ExporterKind::None => return Ok(None),
         };
@@ -51,7 +45,7 @@ impl SpanPipe {
     /// Where spans go, for messages; without credentials.
     pub(crate) fn destination(&self) -> &str {
         match &self.sink {
-            Sink::Otlp { otlp, .. } => otlp.destination(),
+            Sink::Otlp(otlp) => otlp.destination(),
             Sink::Console(_) => "standard output",
         }
     }
@@ -63,12 +57,7 @@ impl SpanPipe {
     /// Dropping the future gives the batch up; it may have arrived.
     pub(crate) async fn export(&self, batch: Vec<SpanData>) -> ExportReport {
         match &self.sink {
-            Sink::Otlp { otlp, resource } => {
-                let items = batch.len() as u64;
-                let resource_spans = group_spans_by_resource_and_scope(batch, resource);
-                otlp.send(&ExportTraceServiceRequest { resource_spans }, items)
-                    .await
-            }
+            Sink::Otlp(otlp) => otlp.export(batch).await,
             Sink::Console(console) => console.spans(&batch),
         }
     }

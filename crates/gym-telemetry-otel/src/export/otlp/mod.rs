@@ -1,14 +1,15 @@
-//! Sends encoded OTLP requests to a collector.
+//! Sends OTLP requests to a collector.
 //!
-//! The maintained OTLP exporter crate is not used: it reads the `OTEL_*` environment on its own, behind the back of
-//! our settings, hides partial success of gRPC, encodes again on each retry, and its errors cannot be told apart.
-//! Encoding is that of `opentelemetry-proto`, the transports are tonic and hyper.
+//! Spans are turned into requests by `opentelemetry-otlp`, metrics by `opentelemetry-proto`: their resource is known
+//! only after the first of them are recorded, and the exporter crate takes it from the provider. The transports are
+//! tonic and hyper.
 
 mod classify;
 mod encoding;
 mod grpc;
 mod http;
 mod retry;
+mod spans;
 
 use std::fmt;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use self::encoding::{Answer, Encoding, gzip};
 use self::grpc::Grpc;
 use self::http::Http;
 use self::retry::{Backoff, Failure};
+pub(crate) use self::spans::OtlpSpans;
 use super::endpoint::{Endpoint, headers};
 use super::report::{BuildError, Cause, ExportReport};
 use crate::settings::{Compression, Protocol, Signal, SignalKind};
@@ -88,11 +90,19 @@ impl Otlp {
         request: &(impl Message + Serialize),
         items: u64,
     ) -> ExportReport {
-        let Some(request) = self.encode(request) else {
+        match self.encoding.encode(request) {
+            Ok(request) => self.send_encoded(Bytes::from(request), items).await,
+            Err(_) => ExportReport::lost(items, Cause::NotEncoded),
+        }
+    }
+
+    /// As [`Otlp::send`], of a request in the bytes of [`Encoding`].
+    async fn send_encoded(&self, request: Bytes, items: u64) -> ExportReport {
+        let Some(request) = self.compress(request) else {
             return ExportReport::lost(items, Cause::NotEncoded);
         };
         let deadline = (!self.timeout.is_zero()).then(|| Instant::now() + self.timeout);
-        let sent = self.send_until_done(Bytes::from(request), deadline);
+        let sent = self.send_until_done(request, deadline);
         let answer = match deadline {
             None => sent.await,
             Some(deadline) => tokio::time::timeout_at(deadline, sent)
@@ -111,10 +121,9 @@ impl Otlp {
         }
     }
 
-    fn encode(&self, request: &(impl Message + Serialize)) -> Option<Vec<u8>> {
-        let request = self.encoding.encode(request).ok()?;
+    fn compress(&self, request: Bytes) -> Option<Bytes> {
         match (&self.transport, self.compression) {
-            (Transport::Http(_), Compression::Gzip) => gzip(&request).ok(),
+            (Transport::Http(_), Compression::Gzip) => gzip(&request).ok().map(Bytes::from),
             // tonic compresses on its own.
             _ => Some(request),
         }
