@@ -74,6 +74,7 @@ impl Span {
     }
 
     /// Whether the span is recorded, so that attributes are worth computing.
+    #[inline]
     #[must_use]
     pub fn is_recording(&self) -> bool {
         self.node().is_some_and(|node| node.is_open())
@@ -115,10 +116,15 @@ impl Span {
 
     /// Sets the attributes that a closure names; what the macros expand to.
     #[doc(hidden)]
+    #[inline]
     pub fn set(&self, attributes: impl FnOnce(&mut Attributes<'_>)) {
-        self.merge(Redaction::DEFAULT, attributes);
+        if self.node().is_some() {
+            self.merge(Redaction::DEFAULT, attributes);
+        }
     }
 
+    // Out of line: the places that set attributes stay small.
+    #[inline(never)]
     fn merge(&self, redaction: Redaction<'_>, attributes: impl FnOnce(&mut Attributes<'_>)) {
         let Some(node) = self.node() else { return };
         let limit = node.recorder.limits().attributes;
@@ -200,9 +206,15 @@ impl Span {
     /// Makes the span current on this thread until the guard is dropped, which also ends it.
     ///
     /// Never hold the guard over an `.await`: use [`in_span`](crate::FutureExt::in_span) there.
+    #[inline]
     pub fn entered(self) -> Entered {
+        let entry = if self.is_nothing() {
+            None
+        } else {
+            self.enter()
+        };
         Entered {
-            entry: self.frame().and_then(stack::enter),
+            entry,
             span: self,
             not_send: PhantomData,
         }
@@ -214,6 +226,15 @@ impl Span {
         f()
     }
 
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        matches!(self.started, Started::Nothing)
+    }
+
+    fn enter(&self) -> Option<Entry> {
+        self.frame().and_then(stack::enter)
+    }
+
     pub(crate) fn link(&self) -> Option<&Link> {
         match &self.started {
             Started::Nothing => None,
@@ -222,6 +243,7 @@ impl Span {
         }
     }
 
+    #[inline]
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match &self.started {
             Started::Recorded(node) => Some(node),
@@ -238,6 +260,16 @@ impl Span {
         }
     }
 
+    fn drop_started(&mut self) {
+        if let Some(node) = self.node()
+            && std::thread::panicking()
+            && !node.started_panicking
+        {
+            Failure::panic(None).record(node);
+        }
+        self.finish();
+    }
+
     fn finish(&mut self) {
         if let Started::Recorded(node) = std::mem::take(&mut self.started) {
             Recorder::finish(node);
@@ -250,14 +282,11 @@ impl UnwindSafe for Span {}
 impl RefUnwindSafe for Span {}
 
 impl Drop for Span {
+    #[inline]
     fn drop(&mut self) {
-        if let Some(node) = self.node()
-            && std::thread::panicking()
-            && !node.started_panicking
-        {
-            Failure::panic(None).record(node);
+        if !self.is_nothing() {
+            self.drop_started();
         }
-        self.finish();
     }
 }
 
@@ -286,6 +315,7 @@ impl Entered {
         std::mem::take(&mut self.span)
     }
 
+    #[inline]
     fn leave(&mut self) {
         if let Some(entry) = self.entry.take() {
             stack::leave(entry);
@@ -302,6 +332,7 @@ impl Deref for Entered {
 }
 
 impl Drop for Entered {
+    #[inline]
     fn drop(&mut self) {
         // The span itself ends after this, outside of its own context.
         self.leave();

@@ -57,19 +57,32 @@ pub const TRACED_FUNCTION: SpanOptions<'static> = SpanOptions {
 };
 
 /// Starts a span; if one of the arguments panics, there is none.
+///
+/// Out of line: a place whose group is off is a load and a branch around a call.
+#[inline(never)]
 pub fn start(start: impl FnOnce() -> Span) -> Span {
     contain(start).unwrap_or_default()
 }
 
 /// Adds an event; if its name panics, there is none.
+#[inline]
 pub fn add_event<N: Into<Cow<'static, str>>>(
     span: &Span,
     name: impl FnOnce() -> N,
     attributes: impl FnOnce(&mut Attributes<'_>),
 ) {
-    if span.is_recording()
-        && let Some(name) = contain(name)
-    {
+    if span.is_recording() {
+        add_recorded_event(span, name, attributes);
+    }
+}
+
+#[inline(never)]
+fn add_recorded_event<N: Into<Cow<'static, str>>>(
+    span: &Span,
+    name: impl FnOnce() -> N,
+    attributes: impl FnOnce(&mut Attributes<'_>),
+) {
+    if let Some(name) = contain(name) {
         span.add_event(name, attributes);
     }
 }
