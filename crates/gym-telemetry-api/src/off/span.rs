@@ -112,6 +112,12 @@ impl Span {
     pub fn entered(self) -> Entered {
         NOT_ENTERED
     }
+
+    /// Calls `f`.
+    #[inline(always)]
+    pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
+        f()
+    }
 }
 
 impl RefUnwindSafe for Span {}
