@@ -12,7 +12,12 @@ pub(crate) trait EnvSource {
     /// The raw value of `name`, or `None` when it is not set.
     fn raw(&self, name: &str) -> Option<OsString>;
 
-    /// The names of all variables, as far as they are text.
+    /// The value of `name` that somebody set, whatever was published over it.
+    fn inherited(&self, name: &str) -> Option<OsString> {
+        self.raw(name)
+    }
+
+    /// The names of all variables that somebody set, as far as they are text.
     fn names(&self) -> Vec<String>;
 
     /// Who gave the value of `name`, if it has one.

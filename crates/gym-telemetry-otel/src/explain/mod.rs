@@ -13,7 +13,7 @@ use gym_telemetry_core::env;
 
 pub use self::probe::probe_telemetry;
 
-use crate::environment::EnvSource;
+use crate::environment::{EnvSource, Source};
 use crate::handover::Explained;
 use crate::settings::{Lookup, Settings};
 
@@ -87,7 +87,9 @@ fn why_off(env: &dyn EnvSource) -> String {
     if lookup.sdk_disabled() {
         return format!("telemetry is off: {} is true", env::OTEL_SDK_DISABLED);
     }
-    match lookup.setting(env::ENABLED) {
+    // A block without the field was published with the default.
+    let found = lookup.setting(env::ENABLED);
+    match found.filter(|found| found.source != Source::Default) {
         Some(found) => format!("telemetry is off: {} says so", found.source),
         None => format!(
             "telemetry is off: neither {} nor the field enabled of the telemetry block switches it on",

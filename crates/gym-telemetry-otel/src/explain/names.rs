@@ -19,7 +19,7 @@ pub(super) fn of_variables(env: &dyn EnvSource, findings: &mut Vec<Finding>) {
     names.sort();
     for name in &names {
         let is_known = settings.contains(&&**name) || VARIABLES.contains(&&**name);
-        if is_known && env.raw(name).is_some_and(|value| is_blank(&value)) {
+        if is_known && env.inherited(name).is_some_and(|value| is_blank(&value)) {
             findings.push(Finding::new(
                 FindingKind::BlankVariable,
                 format!("{name} is blank, which counts as unset"),

@@ -282,6 +282,16 @@ fn a_block_that_leaves_telemetry_off_is_explained_too() {
 }
 
 #[test]
+fn a_block_without_the_switch_is_told_how_to_switch_telemetry_on() {
+    alone(&[], || {
+        publish("telemetry:\n  span_groups: all\n");
+        let config = effective_config();
+        let off: Vec<_> = config.of_kind(FindingKind::Off).collect();
+        assert!(off[0].message.contains("NEMO_GYM_OTEL_ENABLED"), "{off:?}");
+    });
+}
+
+#[test]
 fn every_endpoint_that_answers_says_so() {
     let collector = Collector::start();
     let endpoint = collector.endpoint();

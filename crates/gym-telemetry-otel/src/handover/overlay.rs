@@ -71,6 +71,10 @@ impl EnvSource for Overlay<'_> {
         }
     }
 
+    fn inherited(&self, name: &str) -> Option<OsString> {
+        self.env.inherited(name)
+    }
+
     fn names(&self) -> Vec<String> {
         self.env.names()
     }
