@@ -50,23 +50,32 @@ pub(super) struct Facade {
 impl Facade {
     /// Builds the facade of this workspace, or a changed copy of it.
     pub(super) fn build(variant: Variant) -> Result<Self> {
-        let (workspace, name) = match variant {
-            Variant::Off => (root().to_owned(), "off"),
-            Variant::On => (root().to_owned(), "on"),
-            Variant::IfFalse => (super::mutant::workspace()?, "if-false"),
+        let (workspace, target) = match variant {
+            Variant::Off => (root().to_owned(), "noop/off"),
+            // The back end is large; most of it has been built there before.
+            Variant::On => (root().to_owned(), ""),
+            Variant::IfFalse => (super::mutant::workspace()?, "noop/if-false"),
         };
         let facade = Self {
             variant,
             workspace,
-            target: target_directory().join("noop").join(name),
+            target: target_directory().join(target),
         };
-        for profile in ["dev", "release"] {
+        for profile in facade.profiles() {
             facade
                 .cargo("build")
                 .args(["--package=gym-telemetry-api", "--profile", profile])
                 .run()?;
         }
         Ok(facade)
+    }
+
+    /// A control only has to differ, and an optimised back end takes minutes to build.
+    fn profiles(&self) -> &'static [&'static str] {
+        match self.variant {
+            Variant::On => &["dev"],
+            Variant::Off | Variant::IfFalse => &["dev", "release"],
+        }
     }
 
     /// A cargo command on the probes, built with this facade.
@@ -79,9 +88,10 @@ impl Facade {
 
     /// The compiler's arguments that make this facade available to a probe of that optimisation level.
     pub(super) fn compiler_arguments(&self, level: &str) -> Result<Vec<OsString>> {
+        let is_optimised = level != "0" && self.profiles().contains(&"release");
         let directory = self
             .target
-            .join(if level == "0" { "debug" } else { "release" });
+            .join(if is_optimised { "release" } else { "debug" });
         let dependencies = directory.join("deps");
         let library = directory.join("libgym_telemetry_api.rlib");
         let async_trait = newest(&dependencies, "libasync_trait-", DLL_SUFFIX)?;
