@@ -4,7 +4,7 @@
 //! Naming each parameter again inside that block moves them all with it, so that they are dropped where the function
 //! would have dropped them: inside the span, the last one first.
 
-use crate::tokens::{hygienic, is_ident, is_punct, punct};
+use crate::tokens::{group, hygienic, is_ident, is_punct, punct};
 use proc_macro::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
 /// A parameter's name, and the `mut` before it if there is one.
@@ -51,10 +51,12 @@ impl Bindings {
         stream
     }
 
-    /// Statements at the head of the block: `let name = name;` for each parameter.
+    /// Statements at the head of the block: `let name = name;` for each parameter, which only the arguments of the
+    /// attribute may have a use for.
     pub(crate) fn inside(&self) -> TokenStream {
         let mut stream = TokenStream::new();
         for binding in &self.0 {
+            stream.extend(allow("unused_variables"));
             stream.extend([hygienic("let")]);
             stream.extend(binding.mutable.clone());
             stream.extend([
@@ -66,6 +68,16 @@ impl Bindings {
         }
         stream
     }
+}
+
+/// `#[allow(lint)]`
+fn allow(lint: &str) -> [TokenTree; 2] {
+    let lint = TokenStream::from(hygienic(lint));
+    let content = [hygienic("allow"), group(Delimiter::Parenthesis, lint)];
+    [
+        punct('#', Spacing::Alone),
+        group(Delimiter::Bracket, content.into_iter().collect()),
+    ]
 }
 
 /// The index of the comma that ends the parameter which begins at `start`, or the end of the list.
