@@ -34,11 +34,11 @@ pub(super) fn replace(page: &str, content: impl Fn(&str) -> Result<String>) -> R
     Ok(result)
 }
 
-/// A Rust file as a block of code, without the comment at its head that speaks to readers of the repository.
+/// A Rust file as a block of code, without what at its head speaks to readers of the repository and to linters.
 pub(super) fn code(file: &str) -> String {
     let body: Vec<&str> = file
         .lines()
-        .skip_while(|line| line.starts_with("//!") || line.is_empty())
+        .skip_while(|line| line.starts_with("//!") || line.starts_with("#![") || line.is_empty())
         .collect();
     format!("```rust\n{}\n```", body.join("\n").trim_end())
 }
@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn code_loses_the_comment_at_its_head() {
-        let block = code("//! An example.\n//! More.\n\nuse std::fmt;\n\nfn main() {}\n");
+        let block =
+            code("//! An example.\n//! More.\n#![expect(lint)]\n\nuse std::fmt;\n\nfn main() {}\n");
         assert_eq!(block, "```rust\nuse std::fmt;\n\nfn main() {}\n```");
     }
 }

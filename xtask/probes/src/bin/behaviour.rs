@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use gym_telemetry_api::{
-    add_event, enter, group, in_span, managed_span, set_span_attributes, shutdown_telemetry, span,
-    trace_fn,
+    ServerIdentity, add_event, enter, group, in_span, init_telemetry, managed_span,
+    set_span_attributes, shutdown_telemetry, span, trace_fn,
 };
 
 static EVALUATED: AtomicU64 = AtomicU64::new(0);
@@ -32,6 +32,7 @@ fn traced() {}
 fn traced_panic() {}
 
 fn main() -> ExitCode {
+    let _telemetry = init_telemetry(ServerIdentity::default());
     let span = managed_span!(group::AGENT, counted("name"), "key" => counted("value"));
     drop(managed_span!(group::AGENT, "name", "key" => panicking()));
     drop(span!(counted("name"), "key" => counted("value")));
