@@ -96,7 +96,7 @@ fields! {
     "otlp_headers": Text, None, Standard(env::OTEL_EXPORTER_OTLP_HEADERS), "0.1",
         "Headers for the collector, `name=value,name=value` with percent-encoded values.";
     "otlp_protocol": Text, None, Standard(env::OTEL_EXPORTER_OTLP_PROTOCOL), "0.1",
-        "`grpc` or `http/protobuf`; without one, `grpc`.";
+        "`grpc`, `http/protobuf` or `http/json`; without one, `grpc`.";
     "run_id": TextOrNumber, None, Own(env::RUN_ID), "0.1",
         "The id that all processes of the run share; without one, the id of the Slurm job, or a new one.";
     "sandbox_resource_sample_interval_seconds": SecondsOrZero, Some("10.0"),

@@ -273,19 +273,9 @@ pub(super) fn protocol(lookup: &mut Lookup<'_>, found: Option<&Found>) -> Protoc
     let Some(found) = found else {
         return Protocol::Grpc;
     };
-    let parsed = Protocol::parse(&found.text);
-    if let Some(protocol @ (Protocol::Grpc | Protocol::HttpProtobuf)) = parsed {
+    if let Some(protocol) = Protocol::parse(&found.text) {
         return protocol;
     }
-    // A collector takes both encodings at one address, so this is the same place in another encoding.
-    let instead = match parsed {
-        Some(_) => Protocol::HttpProtobuf,
-        None => Protocol::Grpc,
-    };
-    lookup.ignore(
-        found,
-        "grpc or http/protobuf",
-        &format!("{} is used", instead.name()),
-    );
-    instead
+    lookup.ignore(found, "grpc, http/protobuf or http/json", "grpc is used");
+    Protocol::Grpc
 }

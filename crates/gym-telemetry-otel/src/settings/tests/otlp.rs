@@ -42,7 +42,10 @@ fn the_protocol_of_a_signal_beats_the_shared_one() {
         ("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/protobuf"),
     ];
     assert_eq!(quiet(&logs).logs.protocol, HttpProtobuf);
-    for (word, expected) in [("x", Grpc), ("http", Grpc), ("http/json", HttpProtobuf)] {
+    let json = quiet(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "HTTP/json")]);
+    assert_eq!(json.traces.protocol, Protocol::HttpJson);
+    assert_eq!(json.traces.endpoint, "http://localhost:4318/v1/traces");
+    for (word, expected) in [("x", Grpc), ("http", Grpc), ("json", Grpc)] {
         let vars = [("OTEL_EXPORTER_OTLP_PROTOCOL", word)];
         let settings = warned(
             &vars,
