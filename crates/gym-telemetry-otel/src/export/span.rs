@@ -17,7 +17,7 @@ pub(crate) struct SpanPipe {
 }
 
 enum Sink {
-    Otlp(OtlpSpans),
+    Otlp(Box<OtlpSpans>),
     Console(Console),
 }
 
@@ -34,7 +34,7 @@ impl SpanPipe {
         let sink = match settings.traces.exporter {
             ExporterKind::Otlp => {
                 let otlp = Otlp::build(&settings.traces, SignalKind::Traces)?;
-                Sink::Otlp(OtlpSpans::build(otlp, resource)?)
+                Sink::Otlp(Box::new(OtlpSpans::build(otlp, resource)?))
             }
             ExporterKind::Console => Sink::Console(Console::new(resource)),
             ExporterKind::None => return Ok(None),
