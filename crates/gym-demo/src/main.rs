@@ -1,38 +1,46 @@
 //! A small gym fleet, instrumented.
+//!
+//! An orchestrator starts an agent, a model and a resources server as processes of their own, rolls out tasks and
+//! stops the servers again. With telemetry on, each rollout is one trace across all four processes.
 
+mod cli;
+mod client;
 mod doctor;
+mod driver;
+mod env_command;
+mod failure;
+mod fleet;
+mod launch;
+mod results;
+mod run;
+mod runtime;
+mod say;
+mod servers;
+mod summary;
+mod tasks;
+mod telemetry;
+mod words;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-use crate::doctor::DoctorArgs;
-
-/// A small gym fleet, instrumented
-#[derive(Debug, Parser)]
-#[command(name = "gym-demo", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Explains every telemetry setting, says what is suspicious, and sends a test item to each endpoint
-    Doctor(DoctorArgs),
-}
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Env(args) => env_command::env(&args),
+        Command::Doctor(args) => doctor::doctor(&args).map_err(Failure::run),
+        Command::Serve(args) => servers::serve(args),
+        Command::Launch(args) => Err(launch::launch(&args)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            // A closed standard error is no reason for another exit code.
-            let _ = writeln!(std::io::stderr(), "gym-demo: {message}");
-            ExitCode::FAILURE
+        Err(failure) => {
+            say::note(&failure);
+            ExitCode::from(failure.exit_code())
         }
     }
 }

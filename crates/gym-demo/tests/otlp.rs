@@ -1,0 +1,225 @@
+//! A run that exports over OTLP, received by a collector in this process.
+
+#[path = "../../gym-telemetry-otel/tests/support/mod.rs"]
+mod collector;
+mod support;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use collector::{BlackHole, Collector, refusing_endpoint};
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
+use opentelemetry_proto::tonic::trace::v1 as proto;
+use serde_json::Value;
+use support::expected::assert_one_tree_for_each_rollout;
+use support::run::Run;
+use support::trace::Span;
+
+const SERVICES: [&str; 4] = [
+    "nemo-gym",
+    "nemo-gym/weather",
+    "nemo-gym/policy_model",
+    "nemo-gym/weather_agent",
+];
+
+fn spans_of(collector: &Collector) -> Vec<Span> {
+    let received = collector.received();
+    received
+        .scoped_spans()
+        .map(|(resource, _, span)| convert(&resource.attributes, span))
+        .collect()
+}
+
+fn convert(resource: &[KeyValue], span: &proto::Span) -> Span {
+    let hex = |bytes: &[u8]| {
+        bytes.iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("text can be written to");
+            text
+        })
+    };
+    let kind = span.kind().as_str_name().trim_start_matches("SPAN_KIND_");
+    let status = span
+        .status
+        .as_ref()
+        .map(proto::Status::code)
+        .unwrap_or_default();
+    Span {
+        trace_id: hex(&span.trace_id),
+        span_id: hex(&span.span_id),
+        parent_id: (!span.parent_span_id.is_empty()).then(|| hex(&span.parent_span_id)),
+        name: span.name.clone(),
+        kind: kind.to_owned(),
+        status: status
+            .as_str_name()
+            .trim_start_matches("STATUS_CODE_")
+            .to_owned(),
+        start: format!("{:020}", span.start_time_unix_nano),
+        attributes: attributes(&span.attributes),
+        resource: attributes(resource),
+    }
+}
+
+fn attributes(list: &[KeyValue]) -> BTreeMap<String, Value> {
+    let convert = |attribute: &KeyValue| {
+        let value = match attribute.value.clone().and_then(|value| value.value) {
+            Some(AnyValue::StringValue(text)) => Value::from(text),
+            Some(AnyValue::BoolValue(truth)) => Value::from(truth),
+            Some(AnyValue::IntValue(number)) => Value::from(number),
+            Some(AnyValue::DoubleValue(number)) => Value::from(number),
+            other => Value::from(format!("{other:?}")),
+        };
+        (attribute.key.clone(), value)
+    };
+    list.iter().map(convert).collect()
+}
+
+/// All values of a resource attribute, as text.
+fn values(spans: &[Span], key: &str) -> HashSet<String> {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    spans
+        .iter()
+        .filter_map(|span| span.resource.get(key))
+        .map(text)
+        .collect()
+}
+
+fn each_rollout_arrives_as_one_tree(protocol: &str) {
+    let collector = Collector::start();
+    let run = Run::new()
+        .args(["--rollouts", "8"])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint());
+    let run = run
+        .env("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+        .finish()
+        .succeeded();
+    let spans = spans_of(&collector);
+    assert_one_tree_for_each_rollout(&spans, &run.results(), 8);
+    assert!(
+        run.lines("orchestrator").is_empty(),
+        "nothing goes to standard output"
+    );
+
+    assert_eq!(
+        values(&spans, "service.name"),
+        SERVICES.map(str::to_owned).into()
+    );
+    assert_eq!(
+        values(&spans, "nemo.gym.service_group"),
+        HashSet::from(["nemo-gym".to_owned()])
+    );
+    assert_eq!(values(&spans, "nemo.run.id").len(), 1);
+    assert_eq!(
+        values(&spans, "service.instance.id").len(),
+        4,
+        "one for each process"
+    );
+    assert_eq!(
+        values(&spans, "nemo.gym.server.type"),
+        [
+            "orchestrator",
+            "resources_servers",
+            "responses_api_models",
+            "responses_api_agents"
+        ]
+        .map(str::to_owned)
+        .into()
+    );
+    let run_id = values(&spans, "nemo.run.id")
+        .into_iter()
+        .next()
+        .expect("a run id");
+    assert!(
+        values(&spans, "service.instance.id")
+            .iter()
+            .all(|id| id.starts_with(&format!("{run_id}-rank0")))
+    );
+    let received = collector.received();
+    for name in [
+        "gym.rollout.duration_ms",
+        "gym.verify.duration_ms",
+        "http.server.request.duration",
+    ] {
+        assert!(received.metric(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn each_rollout_arrives_as_one_tree_over_grpc() {
+    each_rollout_arrives_as_one_tree("grpc");
+}
+
+#[test]
+fn each_rollout_arrives_as_one_tree_over_http() {
+    each_rollout_arrives_as_one_tree("http/protobuf");
+}
+
+#[test]
+fn the_endpoint_of_a_file_reaches_every_process() {
+    let collector = Collector::start();
+    let config = format!(
+        "telemetry:\n  enabled: true\n  span_groups: per_rollout\n  otlp_endpoint: {}\n  otlp_headers: x-team=rl\n",
+        collector.endpoint()
+    );
+    let run = Run::new()
+        .file("gym.yaml", &config)
+        .args(["--config", "gym.yaml", "--rollouts", "2"])
+        .finish()
+        .succeeded();
+    let spans = spans_of(&collector);
+    assert_one_tree_for_each_rollout(&spans, &run.results(), 2);
+    let received = collector.received();
+    assert!(
+        received
+            .traces
+            .iter()
+            .all(|request| request.header("x-team") == ["rl"])
+    );
+}
+
+/// A run with this endpoint: it succeeds, and ends within the budget of its processes' shutdown.
+fn a_run_without_a_collector(endpoint: String) {
+    let started = Instant::now();
+    let run = Run::new()
+        .args(["--rollouts", "4"])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+    let run = run.finish().succeeded();
+    // Five seconds for the servers, side by side, then five for the orchestrator; the rest is for a slow machine.
+    assert!(
+        started.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        started.elapsed()
+    );
+    assert_eq!(run.results().len(), 4);
+    assert!(
+        run.results()
+            .iter()
+            .all(|result| result["reward"].is_number())
+    );
+    let said = run.stderr();
+    for process in [
+        "gym-demo: telemetry was lost",
+        "policy_model: gym-demo: telemetry was lost",
+    ] {
+        assert!(
+            said.lines().any(|line| line.starts_with(process)),
+            "{process}:\n{said}"
+        );
+    }
+}
+
+#[test]
+fn a_run_succeeds_when_nobody_listens() {
+    a_run_without_a_collector(refusing_endpoint());
+}
+
+#[test]
+fn a_run_succeeds_when_the_collector_never_answers() {
+    let hole = BlackHole::start();
+    a_run_without_a_collector(hole.endpoint());
+}
