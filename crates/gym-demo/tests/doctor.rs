@@ -237,6 +237,6 @@ fn in_a_set_up_that_works_every_endpoint_answers() {
     assert_eq!(source("metrics_enabled")["kind"], "default");
     let received = collector.received();
     let spans: Vec<_> = received.spans().map(|span| span.name.as_str()).collect();
-    assert_eq!(spans, ["gym.telemetry.probe"]);
-    assert!(received.metric("gym.telemetry.probe").is_some());
+    assert_eq!(spans, ["gym.job"]);
+    assert!(received.metric("gym.servers.active").is_some());
 }

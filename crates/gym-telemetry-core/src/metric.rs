@@ -106,16 +106,6 @@ pub static SERVERS_ACTIVE: MetricDescriptor = MetricDescriptor {
     bounds: &[],
 };
 
-/// Always 1, and only sent to try whether metrics arrive.
-pub static PROBE: MetricDescriptor = MetricDescriptor {
-    name: "gym.telemetry.probe",
-    kind: MetricKind::Gauge,
-    unit: "",
-    description: "Sent to try whether metrics arrive",
-    attributes: &[],
-    bounds: &[],
-};
-
 /// How long each inbound HTTP request took.
 pub static HTTP_SERVER_REQUEST_DURATION: MetricDescriptor = MetricDescriptor {
     name: "http.server.request.duration",
@@ -265,7 +255,7 @@ pub static CONCURRENCY_WAIT_DURATION: MetricDescriptor = MetricDescriptor {
 };
 
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 16] = [
+pub static ALL: [&MetricDescriptor; 15] = [
     &CONCURRENCY_ACTIVE,
     &CONCURRENCY_ADMISSION_CANCELLED,
     &CONCURRENCY_ADMISSION_TIMEOUTS,
@@ -278,7 +268,6 @@ pub static ALL: [&MetricDescriptor; 16] = [
     &CONCURRENCY_WAIT_DURATION,
     &ROLLOUT_DURATION,
     &SERVERS_ACTIVE,
-    &PROBE,
     &VERIFY_DURATION,
     &VERIFY_SUCCESS_RATE,
     &HTTP_SERVER_REQUEST_DURATION,

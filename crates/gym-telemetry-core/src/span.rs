@@ -19,8 +19,6 @@ pub const MODEL_CHAT_COMPLETIONS: &str = "gym.model.chat_completions";
 pub const MODEL_MESSAGES: &str = "gym.model.messages";
 /// A resources server's `/verify`.
 pub const VERIFY: &str = "gym.verify";
-/// A span that only tries whether spans arrive.
-pub const PROBE: &str = "gym.telemetry.probe";
 
 /// Names the span of an outbound HTTP request: `HTTP` and the method.
 ///

@@ -22,11 +22,13 @@ use crate::settings::{ExporterKind, Settings, Signal, SignalKind};
 /// How long an endpoint may take to answer, retries included.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-static PROBE: IntegerGauge = IntegerGauge::new(&metric::PROBE);
+/// No server runs where settings are only tried, so zero is the truth.
+static SERVERS: IntegerGauge = IntegerGauge::new(&metric::SERVERS_ACTIVE);
 
 /// Sends one test span and one test point to the endpoints of this process's settings, and returns what came back.
 ///
-/// The items arrive with the service name of the process, as a span and a gauge named `gym.telemetry.probe`. A signal
+/// The items arrive with the service name of the process, as a `gym.job` span
+/// without a duration and a `gym.servers.active` of zero. A signal
 /// that is written to standard output is left alone. It blocks the thread for up to 5 seconds per signal; call it
 /// where telemetry was not started. Empty if telemetry is off.
 #[must_use]
@@ -120,7 +122,7 @@ async fn test_point(
 ) -> Result<Option<ExportReport>, String> {
     let pipe = MetricsPipe::build(settings, resource).map_err(|error| error.to_string())?;
     let Some(pipe) = pipe else { return Ok(None) };
-    PROBE.record(1);
+    SERVERS.record(0);
     Ok(Some(pipe.collect_and_export().await))
 }
 
@@ -138,7 +140,7 @@ fn test_span() -> SpanData {
         parent_span_id: SpanId::INVALID,
         parent_span_is_remote: false,
         span_kind: SpanKind::Internal,
-        name: Cow::Borrowed(span::PROBE),
+        name: Cow::Borrowed(span::JOB),
         start_time: now,
         end_time: now,
         attributes: Vec::new(),
