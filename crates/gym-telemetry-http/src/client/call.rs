@@ -1,12 +1,10 @@
 //! One logical request: its span, its headers, and how often it was sent.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
 use gym_telemetry_api::__private::{PropagationSettings, propagation_settings};
-use gym_telemetry_api::{
-    Context, Span, add_event, is_span_group_enabled, managed_span, set_span_attributes,
-};
+use gym_telemetry_api::{Context, Span, add_event, managed_span, set_span_attributes};
 use gym_telemetry_core::value::StaticStr;
 use gym_telemetry_core::{SpanKind, attribute, event, group, propagation, scope, span};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
@@ -61,16 +59,13 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Starts the span and sets the headers. `None` if there is no span.
+    /// Starts the span and sets the headers, where the group is on. `None` if there is no span.
     pub(crate) fn begin(
         policy: &PropagationPolicy,
         method: &Method,
         headers: &mut HeaderMap,
         target: impl FnOnce(&HeaderMap) -> Target,
     ) -> Option<Self> {
-        if !is_span_group_enabled(&group::HTTP_CLIENT) {
-            return None;
-        }
         let settings = propagation_settings()?;
         let target = target(headers);
         let context = Context::current();
@@ -130,9 +125,9 @@ impl Call {
         self.attempts.get() > 0
     }
 
-    /// The counter for whoever sends the request.
-    pub(crate) fn attempts(&self) -> Arc<Attempts> {
-        Arc::clone(&self.attempts)
+    /// The counter for whoever sends the request; it is gone when the request is over.
+    pub(crate) fn attempts(&self) -> Weak<Attempts> {
+        Arc::downgrade(&self.attempts)
     }
 
     /// Runs `f` with the span as the current one.

@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::Weak;
 use std::task::{Context, Poll};
 
+use gym_telemetry_api::is_span_group_enabled;
+use gym_telemetry_core::group;
 use http::{Request, Response, Uri};
 use pin_project_lite::pin_project;
 use tower_service::Service;
@@ -71,7 +73,15 @@ where
 }
 
 fn begin<B>(policy: &PropagationPolicy, request: &mut Request<B>) -> Option<Call> {
-    if let Some(attempts) = request.extensions().get::<Arc<Attempts>>() {
+    if !is_span_group_enabled(&group::HTTP_CLIENT) {
+        return None;
+    }
+    // Further in, while the same request is under way further out.
+    if let Some(attempts) = request
+        .extensions()
+        .get()
+        .and_then(Weak::<Attempts>::upgrade)
+    {
         attempts.add();
         return None;
     }

@@ -1,8 +1,10 @@
 //! Makes the span and injects the headers.
 
 use std::fmt::{self, Display};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use gym_telemetry_api::is_span_group_enabled;
+use gym_telemetry_core::group;
 use http::Extensions;
 use reqwest::{Request, Response, Url};
 use reqwest_middleware::{Error, Next};
@@ -19,7 +21,7 @@ struct Logical {
     /// Holds the call while it is not under way: between two attempts, and after the last one until the extensions
     /// are dropped, which is when the client has its answer.
     parked: Arc<Mutex<Option<Call>>>,
-    attempts: Arc<Attempts>,
+    attempts: Weak<Attempts>,
 }
 
 impl Logical {
@@ -63,21 +65,25 @@ fn begin(
     request: &mut Request,
     extensions: &mut Extensions,
 ) -> Option<(Call, Logical)> {
+    if !is_span_group_enabled(&group::HTTP_CLIENT) {
+        return None;
+    }
     let method = request.method().clone();
     let url = request.url().clone();
-    let logical = extensions.get::<Logical>();
-    match logical.map(|logical| (logical, logical.unpark())) {
-        // Further in, while the same request is under way further out.
-        Some((logical, None)) => {
-            logical.attempts.add();
-            return None;
-        }
+    if let Some(logical) = extensions.get::<Logical>() {
         // Once more, by a middleware that retries further out.
-        Some((logical, Some(mut call))) if call.is_to(&method, &full(&url)) => {
+        if let Some(mut call) = logical
+            .unpark()
+            .filter(|call| call.is_to(&method, &full(&url)))
+        {
             call.resend(policy, request.headers_mut());
             return Some((call, logical.clone()));
         }
-        _ => {}
+        // Further in, while the same request is under way further out.
+        if let Some(attempts) = logical.attempts.upgrade() {
+            attempts.add();
+            return None;
+        }
     }
     let call = Call::begin(policy, &method, request.headers_mut(), |_| target(&url))?;
     let logical = Logical {

@@ -13,7 +13,7 @@ use super::hosts::{Host, Pattern, is_internal, is_within, without_port};
 const NAMED_REFUSALS: usize = 64;
 
 static SETTING: OnceLock<Vec<Pattern>> = OnceLock::new();
-static REFUSED: Mutex<Option<HashSet<Box<str>>>> = Mutex::new(None);
+static REFUSED: Mutex<Option<Refused>> = Mutex::new(None);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownHosts(Arc<Vec<Host>>);
@@ -40,12 +40,12 @@ impl PropagationPolicy {
         let permitted = Host::parse(host).is_some_and(|host| {
             is_internal(&host)
                 || self.known.0.contains(&host)
-                || settings
-                    .own_domain()
-                    .is_some_and(|domain| is_within(&host, domain))
                 || patterns(settings)
                     .iter()
                     .any(|pattern| pattern.matches(&host))
+                || settings
+                    .own_domain()
+                    .is_some_and(|domain| is_within(&host, domain))
         });
         if !permitted {
             refuse(host);
@@ -89,22 +89,45 @@ fn pattern(entry: &str) -> Option<Pattern> {
 
 fn refuse(host: &str) {
     let mut refused = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
-    let refused = refused.get_or_insert_default();
-    if refused.len() > NAMED_REFUSALS || refused.contains(host) {
-        return;
-    }
-    refused.insert(host.into());
-    let (host, which) = match refused.len() {
-        ..=NAMED_REFUSALS => (host, "it is outside of this site"),
-        _ => ("more hosts", "they are not named one by one"),
+    let which = match refused.get_or_insert_default().add(host) {
+        Refusal::Known => return,
+        Refusal::New => host,
+        Refusal::Surplus => "still other hosts",
     };
+    drop(refused);
     warn(
-        format!("propagation: host {host}"),
+        format!("propagation: host {which}"),
         &format_args!(
-            "requests to {host} carry no trace headers ({which}); list hosts that may receive them in {}",
+            "requests to {which} carry no trace headers: not a host of this site or run; list hosts that may receive them in {}",
             env::PROPAGATION_HOSTS.gym
         ),
     );
+}
+
+/// The hosts that were refused and warned about.
+#[derive(Debug, Default)]
+struct Refused(HashSet<Box<str>>);
+
+#[derive(Debug, Eq, PartialEq)]
+enum Refusal {
+    Known,
+    New,
+    /// The first of those that are not named any more.
+    Surplus,
+}
+
+impl Refused {
+    fn add(&mut self, host: &str) -> Refusal {
+        if self.0.len() > NAMED_REFUSALS || self.0.contains(host) {
+            return Refusal::Known;
+        }
+        self.0.insert(host.into());
+        if self.0.len() > NAMED_REFUSALS {
+            Refusal::Surplus
+        } else {
+            Refusal::New
+        }
+    }
 }
 
 #[cfg(test)]
@@ -124,5 +147,21 @@ mod tests {
         ] {
             assert_eq!(host_of(url), host, "{url}");
         }
+    }
+
+    #[test]
+    fn each_refused_host_is_new_once_and_their_number_is_bounded() {
+        let mut refused = Refused::default();
+        assert_eq!(
+            ["a", "b", "a"].map(|host| refused.add(host)),
+            [Refusal::New, Refusal::New, Refusal::Known]
+        );
+        let more: Vec<_> = (0..1000).map(|n| refused.add(&n.to_string())).collect();
+        let count = |wanted| more.iter().filter(|refusal| **refusal == wanted).count();
+        assert_eq!(
+            (count(Refusal::New), count(Refusal::Surplus)),
+            (NAMED_REFUSALS - 2, 1)
+        );
+        assert_eq!(refused.0.len(), NAMED_REFUSALS + 1);
     }
 }

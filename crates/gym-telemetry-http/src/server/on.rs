@@ -60,9 +60,12 @@ fn scene<B>(
     request: &mut Request<B>,
     rollout: Option<RolloutId>,
 ) -> Scene {
-    let observed = !unobserved.has(request.uri().path());
-    let traced = observed && is_span_group_enabled(&group::SERVER);
-    let timed = observed && are_metrics_exporting();
+    let (traced, timed) = (
+        is_span_group_enabled(&group::SERVER),
+        are_metrics_exporting(),
+    );
+    let observed = (traced || timed) && !unobserved.has(request.uri().path());
+    let (traced, timed) = (traced && observed, timed && observed);
 
     let mut context = traced.then(|| adopted(request.headers()));
     if let Some(id) = rollout {

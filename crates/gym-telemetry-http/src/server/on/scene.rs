@@ -29,6 +29,9 @@ impl Scene {
 
     /// Does the same; a panic is a failure of the exchange.
     pub(super) fn watch<T>(&mut self, f: impl FnOnce() -> T) -> T {
+        if self.exchange.is_none() {
+            return self.run(f);
+        }
         match Panic::catch(|| self.run(f)) {
             Ok(value) => value,
             Err(panic) => {
