@@ -19,7 +19,7 @@ enum ToolError {
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ToolError::Unknown(tool) = self;
+        let Self::Unknown(tool) = self;
         write!(f, "unknown tool {tool}")
     }
 }

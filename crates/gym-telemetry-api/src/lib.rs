@@ -118,8 +118,9 @@
 //! - A closure or an `async` block that is written inside the parentheses of a macro, such as the future of
 //!   [`in_span!`], is numbered when the macro is expanded, as with any macro. If the function has other closures after
 //!   it, symbol names differ from those of the function without the macro; the code does not.
-//! - Methods such as [`in_span`](FutureExt::in_span) and [`entered`](Span::entered) are calls, which are inlined but
-//!   may leave a jump in builds without optimisation. The macros and the attribute leave nothing at any level.
+//! - Methods such as [`in_span`](FutureExt::in_span) and [`entered`](Span::entered) are calls. They are inlined, but
+//!   may leave a jump without optimisation, and may change which small functions are inlined elsewhere. The macros and
+//!   the attribute leave nothing at any level: `in_span!(span; future)` and `enter!(span)` do the same.
 //! - A jump that another macro hides in an argument is found in the build with the feature only.
 #![forbid(unsafe_code)]
 
@@ -162,7 +163,8 @@ pub use gym_telemetry_core::{
 /// | ends in `Box::pin(async move { … })`, as `async_trait` writes it | starts with the call, is current during each poll of the future, and ends with it |
 ///
 /// Other functions that return a future are synchronous: the span covers the making of the future only. A `const fn`
-/// and a function without a body are refused. `crate = path` tells the path of this crate where it is not
+/// and a function without a body are refused. With `err`, the body of a synchronous function is a closure when telemetry
+/// is compiled in: `Location::caller` in it does not see the caller of the function. `crate = path` tells the path of this crate where it is not
 /// `::gym_telemetry_api`.
 ///
 /// # Off build
