@@ -1,4 +1,30 @@
 //! The OpenTelemetry back end of gym-telemetry.
+//!
+//! Spans are recorded on the thread that makes them and handed to one telemetry thread, which owns a runtime of its own
+//! and every exporter. Libraries and servers instrument with `gym-telemetry-api`, which this crate is behind when
+//! telemetry is compiled in; use it directly where a program wants what the facade leaves out.
+//!
+//! | to | use |
+//! |---|---|
+//! | read the `telemetry:` block and hand it to child processes | [`load_telemetry_config`], [`configure_telemetry_env`] |
+//! | start and end telemetry | [`init_telemetry`], [`shutdown_telemetry`], [`TelemetryHandle`] |
+//! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
+//! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
+//! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
+//!
+//! Whatever goes wrong, the host goes on: a bad setting is one warning on standard error, a full queue or a lost
+//! collector costs spans, and each of them is counted in the receipt of the shutdown.
+//!
+//! ```
+//! use gym_telemetry_core::ServerIdentity;
+//! use gym_telemetry_otel::{DEFAULT_SHUTDOWN_BUDGET, init_telemetry, shutdown_telemetry};
+//!
+//! let identity = ServerIdentity::builder().server_name("policy_model").build();
+//! let telemetry = init_telemetry(identity);
+//! assert!(telemetry.is_none(), "off unless the environment or a configuration switches it on");
+//! let receipt = shutdown_telemetry(DEFAULT_SHUTDOWN_BUDGET);
+//! assert!(receipt.is_complete());
+//! ```
 
 mod attributes;
 mod config;

@@ -166,6 +166,11 @@ impl Recorder {
         self.serial.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Whether another span could start.
+    pub(crate) fn has_room(&self) -> bool {
+        self.held() < self.settings.max_spans
+    }
+
     /// Takes one of the places that bound the memory.
     fn reserve(&self) -> bool {
         let limit = self.settings.max_spans;

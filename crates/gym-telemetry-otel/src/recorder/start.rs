@@ -214,6 +214,10 @@ impl Recorder {
     fn overflow(&self, candidacy: Candidacy, options: &SpanOptions<'_>) -> Started {
         self.counts.created.add(1);
         self.counts.drop_for(DropReason::QueueFull, 1);
+        if self.queued() > 0 {
+            // Exporting what has ended makes room.
+            self.wake.notify_one();
+        }
         if candidacy.parent.is_some() {
             return continue_above(candidacy.parent, options);
         }

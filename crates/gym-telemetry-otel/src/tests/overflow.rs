@@ -94,6 +94,19 @@ fn a_dropped_server_span_lets_the_callers_trace_go_on() {
 }
 
 #[test]
+fn a_lack_of_room_makes_ended_spans_leave_at_once() {
+    let rig = room_for(10);
+    let open: Vec<_> = (0..6).map(|_| rig.start("open")).collect();
+    for _ in 0..4 {
+        rig.start("ended").end();
+    }
+    // Neither a full batch nor the delay would export them.
+    assert!(!rig.start("no room").is_recording());
+    rig.memory.wait_for_spans(4);
+    drop(open);
+}
+
+#[test]
 fn a_hanging_exporter_bounds_what_is_kept_and_loses_nothing_uncounted() {
     let rig = Rig::with(RecorderSettings {
         max_spans: 100,

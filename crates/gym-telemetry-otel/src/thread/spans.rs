@@ -71,7 +71,10 @@ impl Spans {
     pub(super) async fn run(mut self) {
         loop {
             match self.next().await {
-                Wake::Recorded if self.recorder.queued() < self.recorder.batch_size() => {
+                Wake::Recorded
+                    if self.recorder.queued() < self.recorder.batch_size()
+                        && self.recorder.has_room() =>
+                {
                     // The first of a batch: it waits for the others.
                     self.due
                         .get_or_insert_with(|| Instant::now() + self.schedule.delay);
