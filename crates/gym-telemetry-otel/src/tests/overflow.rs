@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Barrier;
+use std::time::Duration;
 
 use gym_telemetry_core::SpanContext;
 use gym_telemetry_core::receipt::DropReason;
@@ -22,9 +23,11 @@ fn room_for(max_spans: usize) -> Rig {
 #[test]
 fn without_room_new_spans_are_dropped_and_counted() {
     let rig = room_for(10);
+    rig.memory.behave(Behaviour::Hang);
     for _ in 0..100 {
         rig.start("work").end();
     }
+    rig.memory.behave(Behaviour::Keep);
     let receipt = rig.shut_down();
     assert_eq!(
         (receipt.exported, receipt.dropped.as_slice()),
@@ -36,9 +39,11 @@ fn without_room_new_spans_are_dropped_and_counted() {
 #[test]
 fn open_spans_take_room_and_give_it_back_once_they_are_exported() {
     let rig = room_for(2);
+    rig.memory.behave(Behaviour::Hang);
     let open = rig.start("open");
     rig.start("first").end();
     assert!(!rig.start("no room").is_recording());
+    rig.memory.behave(Behaviour::Keep);
     rig.flush();
     rig.start("second").end();
     drop(open);
@@ -96,10 +101,12 @@ fn a_dropped_server_span_lets_the_callers_trace_go_on() {
 #[test]
 fn a_lack_of_room_makes_ended_spans_leave_at_once() {
     let rig = room_for(10);
-    let open: Vec<_> = (0..6).map(|_| rig.start("open")).collect();
     for _ in 0..4 {
         rig.start("ended").end();
     }
+    // The telemetry thread most likely starts to wait for the delay while there is room. If it is late, this shows less.
+    std::thread::sleep(Duration::from_millis(20));
+    let open: Vec<_> = (0..6).map(|_| rig.start("open")).collect();
     // Neither a full batch nor the delay would export them.
     assert!(!rig.start("no room").is_recording());
     rig.memory.wait_for_spans(4);

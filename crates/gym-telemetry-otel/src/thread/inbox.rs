@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::request::Request;
 use super::sink::{Delivery, Job};
-use crate::contain::{Contained, contain};
+use crate::contain::Contained;
 
 /// Requests that wait.
 pub(super) struct Inbox {
@@ -55,8 +55,8 @@ impl Inbox {
         start: impl FnOnce() -> Job<'a, Delivery>,
     ) -> Result<Delivery, GaveUp> {
         let broken = |panic| GaveUp::Broken(format!("the exporter {panic}"));
-        let export = contain(start).map_err(broken)?;
-        let mut export = pin!(timeout(limit, Contained(export)));
+        let export = Contained(Box::pin(async { start().await }));
+        let mut export = pin!(timeout(limit, export));
         let mut deadline = self.shutdown_deadline().into_iter().chain(deadline).min();
         let mut end = pin!(deadline.map(sleep_until));
         std::future::poll_fn(|context| {
