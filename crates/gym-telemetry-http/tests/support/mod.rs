@@ -8,7 +8,6 @@
 
 #[path = "../../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
-pub mod send;
 pub mod serve;
 
 use std::io::Read;

@@ -11,6 +11,7 @@ use gym_telemetry_core::receipt::Outcome;
 use gym_telemetry_core::{ServerIdentity, ServerType, TelemetryConfig, attribute, group};
 
 use super::PATIENCE;
+use super::quiet::threads;
 use crate::collector::{BlackHole, Collector, refusing_endpoint, text};
 use crate::test_process::{alone, command_for};
 use crate::{
@@ -18,13 +19,13 @@ use crate::{
     init_telemetry, record_rollout, shutdown_telemetry, shutdown_telemetry_async,
 };
 
-fn identity() -> ServerIdentity {
+pub(super) fn identity() -> ServerIdentity {
     let builder = ServerIdentity::builder().server_name("policy_model");
     builder.server_type(ServerType::ResponsesApiModels).build()
 }
 
 /// A configuration with telemetry on.
-fn on(endpoint: &str) -> TelemetryConfig {
+pub(super) fn on(endpoint: &str) -> TelemetryConfig {
     let mut config = TelemetryConfig::default();
     config.enabled = true;
     config.otlp_endpoint = Some(endpoint.to_owned());
@@ -32,36 +33,13 @@ fn on(endpoint: &str) -> TelemetryConfig {
 }
 
 /// Starts telemetry as an orchestrator does.
-fn init(config: &TelemetryConfig) -> TelemetryHandle {
+pub(super) fn init(config: &TelemetryConfig) -> TelemetryHandle {
     let _children = configure_telemetry_env(Some(config)).expect("is on");
     init_telemetry(identity()).expect("is on")
 }
 
-fn start(name: &'static str) -> Span {
+pub(super) fn start(name: &'static str) -> Span {
     Span::start(name, SpanOptions::default(), |_| {})
-}
-
-/// The names of the threads of this process.
-fn threads() -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task").expect("is Linux");
-    let comm = |task: std::io::Result<std::fs::DirEntry>| {
-        std::fs::read_to_string(task.ok()?.path().join("comm")).ok()
-    };
-    tasks
-        .filter_map(comm)
-        .map(|name| name.trim().to_owned())
-        .collect()
-}
-
-/// What the file descriptors of this process point at.
-fn descriptors() -> BTreeSet<String> {
-    let open = std::fs::read_dir("/proc/self/fd").expect("is Linux");
-    let target =
-        |entry: std::io::Result<std::fs::DirEntry>| std::fs::read_link(entry.ok()?.path()).ok();
-    open.filter_map(target)
-        .map(|path| path.display().to_string())
-        .filter(|path| !path.ends_with("/fd"))
-        .collect()
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -69,28 +47,6 @@ fn runtime() -> tokio::runtime::Runtime {
         .enable_all()
         .build();
     runtime.expect("a runtime")
-}
-
-#[test]
-fn off_means_no_handle_no_thread_no_descriptor_and_stays() {
-    alone(&[], || {
-        let before = (threads().len(), descriptors());
-        assert_eq!(get_telemetry(), None);
-        assert_eq!(init_telemetry(identity()), None);
-        start("work").entered().end();
-        record_rollout(Duration::from_secs(1));
-        assert!(!group::SERVER.is_enabled());
-        assert_eq!(
-            shutdown_telemetry(PATIENCE).traces.outcome,
-            Outcome::NotConfigured
-        );
-        assert_eq!((threads().len(), descriptors()), before);
-        // The first decision holds.
-        let _children = configure_telemetry_env(Some(&on(&refusing_endpoint()))).expect("is on");
-        assert_eq!(init_telemetry(identity()), None);
-        assert_eq!(get_telemetry(), None);
-        assert_eq!((threads().len(), descriptors()), before);
-    });
 }
 
 #[test]
@@ -120,6 +76,9 @@ fn racing_threads_start_one_telemetry() {
                 .iter()
                 .all(|handle| handle.is_some() && *handle == get_telemetry())
         );
+        // Once it answers, the thread also has its name.
+        let handle = get_telemetry().expect("is on");
+        let _ = handle.flush(PATIENCE);
         assert_eq!(
             threads()
                 .iter()
@@ -355,45 +314,6 @@ fn a_setting_that_cannot_be_used_is_warned_about_and_telemetry_stays_off() {
         "{told}"
     );
     assert!(!told.contains("S3CR3T"), "{told}");
-}
-
-/// How often a thread of this process has gone to sleep.
-fn sleeps_of(name: &str) -> String {
-    let mut tasks = std::fs::read_dir("/proc/self/task")
-        .expect("is Linux")
-        .flatten();
-    let is_it = |path: &std::path::Path| {
-        std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim() == name)
-    };
-    let task = tasks
-        .find(|task| is_it(&task.path()))
-        .expect("the thread lives");
-    let status = std::fs::read_to_string(task.path().join("status")).expect("is readable");
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("voluntary_ctxt_switches"));
-    line.expect("is told").to_owned()
-}
-
-#[test]
-fn an_idle_process_sleeps() {
-    alone(&[("OTEL_METRICS_EXPORTER", "none")], || {
-        let collector = Collector::start();
-        let handle = init(&on(&collector.endpoint()));
-        start("work").end();
-        assert_eq!(handle.flush(PATIENCE), Outcome::Complete);
-        // The connection settles down.
-        let deadline = Instant::now() + PATIENCE;
-        let idle = Duration::from_millis(300);
-        loop {
-            let before = sleeps_of("gym-telemetry");
-            std::thread::sleep(idle);
-            if sleeps_of("gym-telemetry") == before {
-                break;
-            }
-            assert!(Instant::now() < deadline, "never sleeps for {idle:?}");
-        }
-    });
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod exporter;
 mod futures;
 mod lifecycle;
 mod overflow;
+mod quiet;
 mod shutdown;
 mod spans;
 mod threads;
