@@ -125,13 +125,17 @@ fn selected(subcommand: &str, members: &[Member], build: Build) -> Invocation {
 
 /// Where the demo without telemetry is kept: cargo's own place for it is overwritten by the other build.
 fn compiled_out_demo() -> PathBuf {
-    target_directory().join("tools/gym-demo-compiled-out")
+    // Under its own name: a thread bears the name of its program.
+    target_directory().join("tools/compiled-out/gym-demo")
 }
 
 fn keep_compiled_out_demo() -> Result<()> {
     cargo(["build", "--quiet", "--package", "gym-demo"]).run()?;
     let built = target_directory().join("debug/gym-demo");
-    fs::copy(&built, compiled_out_demo())
+    let kept = compiled_out_demo();
+    kept.parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::copy(&built, &kept))
         .map_err(|error| Failure::io("could not keep a copy of", &built, &error))?;
     Ok(())
 }

@@ -102,7 +102,7 @@ fn first_paragraph(comment: &[&str]) -> String {
     lines.join(" ")
 }
 
-/// Turns [`Name`] and [`Name`](path) into `Name`.
+/// Turns links such as `[Name]` and `[Name](path)` into `Name`.
 fn without_links(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;

@@ -75,3 +75,19 @@ impl Drop for Noisy {
         self.1.note(self.0);
     }
 }
+
+/// An error that says where.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Failed(pub(crate) u32);
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "failed at {}", self.0)
+    }
+}
+
+impl From<std::num::ParseIntError> for Failed {
+    fn from(_: std::num::ParseIntError) -> Failed {
+        Failed(0)
+    }
+}

@@ -33,7 +33,7 @@ const HEALTH_ROUTES: [&str; 5] = ["/health", "/healthz", "/livez", "/readyz", "/
 /// Goes around a whole server, ahead of its routing: strips the rollout id from the path, adopts the caller's trace
 /// and makes the SERVER span.
 ///
-/// It must be the outermost layer, because routing must see the stripped path. With axum, [`around`](Self::around)
+/// It must be the outermost layer, because routing must see the stripped path. With axum, `around`
 /// does that; `Router::layer` would not, for it adds layers behind the routing.
 ///
 /// For each request:
@@ -42,7 +42,7 @@ const HEALTH_ROUTES: [&str; 5] = ["/health", "/healthz", "/livez", "/readyz", "/
 ///   [`RolloutId`](gym_telemetry_core::RolloutId), and the rollout id of the context the request is handled in. A
 ///   malformed id is not one: the path is left alone and ends in the router's 404.
 /// - With span group `server` on, `traceparent`, `tracestate` and `baggage` are adopted and the request is handled in
-///   a SERVER span named after its method; [`RouteLayer`](crate::RouteLayer) adds the route. Status is ERROR only
+///   a SERVER span named after its method; `RouteLayer` adds the route. Status is ERROR only
 ///   when the answer is a 5xx, or the service or its body fails or panics.
 /// - The span ends with the last byte of the body. A body of unknown length gets an event when its head is sent. When
 ///   the future or the body is dropped before its end, as servers do when a client goes away, the span ends there,

@@ -8,6 +8,7 @@
 
 #[path = "../../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
+pub mod send;
 pub mod serve;
 
 use std::io::Read;
