@@ -53,9 +53,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     telemetry.shut_down();
 
     let console = keep_console_files(out, &specs);
-    for spec in &specs {
-        summary::log(&spec.name, &log_file(out, &spec.name));
-    }
+    let logs = specs
+        .iter()
+        .map(|spec| (spec.name.as_str(), log_file(out, &spec.name)));
+    summary::logs(&logs.collect::<Vec<_>>());
     Summary {
         results: &run.attempts,
         out,
@@ -131,20 +132,22 @@ impl Run<'_> {
         });
         let progress = progress_bar(rollouts);
         let mut failed = 0;
-        driver
-            .drive(|attempts| {
-                progress.inc(1);
-                failed += usize::from(attempts.last().is_none_or(|last| last.error.is_some()));
-                for attempt in attempts {
-                    self.results.append(&attempt)?;
-                    self.attempts.push(attempt);
-                }
-                Ok(())
-            })
-            .await?;
+        let rolled_out = driver.drive(|attempts| {
+            progress.inc(1);
+            failed += usize::from(attempts.last().is_none_or(|last| last.error.is_some()));
+            for attempt in attempts {
+                self.results.append(&attempt)?;
+                self.attempts.push(attempt);
+            }
+            Ok(())
+        });
+        // Without one of its servers nothing can succeed any more.
+        let rolled_out = tokio::select! {
+            rolled_out = rolled_out => rolled_out,
+            failure = fleet.loss() => Err(failure),
+        };
         progress.finish_and_clear();
-        // A dead server is a better reason than the failed rollouts that it left behind.
-        fleet.all_alive()?;
+        rolled_out?;
         if failed > 0 {
             Err(Failure::run(format!(
                 "{failed} of {rollouts} rollouts failed"

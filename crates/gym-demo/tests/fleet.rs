@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use support::process::{children_of, eventually, wait_with_deadline, with_environment};
 use support::run::Run;
 
@@ -160,6 +160,31 @@ fn a_server_may_open_its_port_by_itself() {
         .finish()
         .succeeded();
     assert_eq!(run.results().len(), 4);
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run() {
+    let mark = mark("loss");
+    let run = Run::new().args(["--rollouts", "10000000"]);
+    let (directory, guard) = run.env(OFF.0, OFF.1).env(mark.0, &mark.1).spawn();
+    let results = directory.path().join("out/results.jsonl");
+    eventually("rollouts run", DEADLINE, || {
+        std::fs::metadata(&results)
+            .ok()
+            .filter(|file| file.len() > 0)
+    });
+    let server = children_of(guard.id())[0];
+    let server = i32::try_from(server)
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("a process id");
+    kill_process(server, Signal::KILL).expect("the server runs");
+
+    let output = wait_with_deadline(guard, DEADLINE);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("ended before its time (signal: 9"), "{said}");
+    assert_eq!(processes_of(&mark), [0; 0]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! When the servers of a run can be used.
+//! Whether the servers of a run can be used.
 
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Rest between two rounds of probes.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Rest between two looks at servers that work.
+const WATCH_PAUSE: Duration = Duration::from_millis(100);
 
 impl Fleet {
     /// Waits until each server answers its health route with success.
@@ -61,8 +63,22 @@ impl Fleet {
         }
     }
 
+    /// Waits until a server ends, which no server does by itself, and says which.
+    ///
+    /// # Cancel safety
+    ///
+    /// May be dropped and called again at any point.
+    pub(crate) async fn loss(&mut self) -> Failure {
+        loop {
+            if let Err(failure) = self.all_alive() {
+                return failure;
+            }
+            sleep(WATCH_PAUSE).await;
+        }
+    }
+
     /// Says which server ended, if one did.
-    pub(crate) fn all_alive(&mut self) -> Result<(), Failure> {
+    fn all_alive(&mut self) -> Result<(), Failure> {
         for process in &mut self.processes {
             if let Some(status) = process.ended() {
                 return Err(Failure::run(format!(

@@ -1,26 +1,20 @@
 //! What the user learns at the end of a run, on standard error.
 
-use std::collections::{BTreeMap, HashMap};
+mod logs;
+mod spans;
+
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use gym_telemetry_core::attribute;
-use serde::Deserialize;
-use serde_json::Value;
-
+pub(crate) use self::logs::logs;
+use self::spans::SpansOfTrace;
 use crate::fleet::Ending;
 use crate::results::RolloutResult;
 use crate::say;
 
 /// Longer runs show this many rollouts and leave the rest to the results file.
 const MOST_ROLLOUTS: usize = 20;
-/// Lines of a server's standard error that are worth repeating.
-const MOST_LINES: usize = 20;
-
-/// Spans of one trace, by `service.name`.
-type SpansOfTrace = BTreeMap<String, usize>;
 
 /// What there is to tell about a run.
 #[derive(Debug)]
@@ -43,8 +37,13 @@ impl Summary<'_> {
             "\n{} attempts, {failed} failed",
             self.results.len()
         ));
-        let spans = read_spans(self.console);
-        for result in self.results.iter().take(MOST_ROLLOUTS) {
+        let shown = &self.results[..self.results.len().min(MOST_ROLLOUTS)];
+        let traces = shown
+            .iter()
+            .filter_map(|result| result.trace_id.as_deref())
+            .collect();
+        let spans = spans::count(self.console, &traces);
+        for result in shown {
             say::line(format_args!("  {}", describe(result, &spans)));
         }
         if self.results.len() > MOST_ROLLOUTS {
@@ -104,47 +103,6 @@ fn describe(result: &RolloutResult, spans: &HashMap<String, SpansOfTrace>) -> St
     line
 }
 
-/// The part of a console line that tells a span from the rest and says where it belongs.
-#[derive(Deserialize)]
-struct SpanLine {
-    context: SpanLineContext,
-    resource: SpanLineResource,
-}
-
-#[derive(Deserialize)]
-struct SpanLineContext {
-    trace_id: String,
-}
-
-#[derive(Deserialize)]
-struct SpanLineResource {
-    attributes: HashMap<String, Value>,
-}
-
-/// Counts the spans of each trace by service.
-fn read_spans(files: &[PathBuf]) -> HashMap<String, SpansOfTrace> {
-    let mut spans: HashMap<String, SpansOfTrace> = HashMap::new();
-    let files = files.iter().filter_map(|path| File::open(path).ok());
-    for line in files.flat_map(|file| BufReader::new(file).lines().map_while(Result::ok)) {
-        // Metrics, logs and whatever else a server writes are no spans.
-        let Ok(span) = serde_json::from_str::<SpanLine>(&line) else {
-            continue;
-        };
-        let service = span
-            .resource
-            .attributes
-            .get(attribute::SERVICE_NAME)
-            .and_then(Value::as_str);
-        let trace_id = span.context.trace_id.trim_start_matches("0x").to_owned();
-        *spans
-            .entry(trace_id)
-            .or_default()
-            .entry(service.unwrap_or("unknown").to_owned())
-            .or_default() += 1;
-    }
-    spans
-}
-
 /// Says how servers ended that did not end well.
 pub(crate) fn endings(endings: &[Ending]) {
     for ending in endings.iter().filter(|ending| !ending.is_clean()) {
@@ -154,54 +112,5 @@ pub(crate) fn endings(endings: &[Ending]) {
             None => "could not be ended".to_owned(),
         };
         say::note(format_args!("{} {how}", ending.name));
-    }
-}
-
-/// Repeats the last of what a server wrote on standard error: its warnings are for the user too.
-pub(crate) fn log(name: &str, log: &Path) {
-    let bytes = fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<_> = text.lines().collect();
-    let left_out = lines.len().saturating_sub(MOST_LINES);
-    if left_out > 0 {
-        say::line(format_args!(
-            "{name}: … {left_out} earlier lines in {}",
-            log.display()
-        ));
-    }
-    for line in &lines[left_out..] {
-        say::line(format_args!("{name}: {line}"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::read_spans;
-
-    #[test]
-    fn spans_are_counted_by_trace_and_service_and_other_lines_are_passed_over() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = directory.path().join("a.jsonl");
-        let span = |trace: &str, service: &str| {
-            format!(
-                r#"{{"context":{{"trace_id":"0x{trace}"}},"resource":{{"attributes":{{"service.name":"{service}"}}}}}}"#
-            )
-        };
-        let lines = [
-            span("aa", "x"),
-            span("aa", "x"),
-            span("aa", "y"),
-            span("bb", "x"),
-            r#"{"resource_metrics":[]}"#.to_owned(),
-            "hello".to_owned(),
-        ];
-        fs::write(&file, lines.join("\n")).expect("a writable file");
-        let spans = read_spans(&[file, directory.path().join("none.jsonl")]);
-        assert_eq!(spans.len(), 2);
-        assert_eq!(spans["aa"]["x"], 2);
-        assert_eq!(spans["aa"]["y"], 1);
-        assert_eq!(spans["bb"]["x"], 1);
     }
 }

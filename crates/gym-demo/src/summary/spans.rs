@@ -1,0 +1,93 @@
+//! Counts the spans that processes wrote on standard output.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use gym_telemetry_core::attribute;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Spans of one trace, by `service.name`.
+pub(super) type SpansOfTrace = BTreeMap<String, usize>;
+
+/// What comes before the trace id in a line of the console exporter.
+const TRACE_ID: &str = "\"trace_id\": \"0x";
+
+/// The part of a span's line that says whose it is.
+#[derive(Deserialize)]
+struct SpanLine {
+    resource: SpanResource,
+}
+
+#[derive(Deserialize)]
+struct SpanResource {
+    attributes: HashMap<String, Value>,
+}
+
+/// Counts the spans of these traces by service. Whatever else is in the files is passed over, unread: a long run
+/// writes gigabytes.
+pub(super) fn count(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String, SpansOfTrace> {
+    let mut spans: HashMap<String, SpansOfTrace> = HashMap::new();
+    let files = files.iter().filter_map(|path| File::open(path).ok());
+    for line in files.flat_map(|file| BufReader::new(file).lines().map_while(Result::ok)) {
+        let Some(trace) = trace_of(&line).filter(|trace| traces.contains(trace)) else {
+            continue;
+        };
+        let Ok(span) = serde_json::from_str::<SpanLine>(&line) else {
+            continue;
+        };
+        let service = span
+            .resource
+            .attributes
+            .get(attribute::SERVICE_NAME)
+            .and_then(Value::as_str);
+        let counts = spans.entry(trace.to_owned()).or_default();
+        *counts
+            .entry(service.unwrap_or("unknown").to_owned())
+            .or_default() += 1;
+    }
+    spans
+}
+
+fn trace_of(line: &str) -> Option<&str> {
+    line.split_once(TRACE_ID)?.1.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fs;
+
+    use super::count;
+
+    #[test]
+    fn spans_are_counted_by_trace_and_service_and_other_lines_are_passed_over() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = directory.path().join("a.jsonl");
+        let span = |trace: &str, service: &str| {
+            format!(
+                r#"{{"name": "x", "context": {{"trace_id": "0x{trace}"}}, "resource": {{"attributes": {{"service.name": "{service}"}}}}}}"#
+            )
+        };
+        let lines = [
+            span("aa", "x"),
+            span("aa", "x"),
+            span("aa", "y"),
+            span("bb", "x"),
+            span("cc", "x"),
+            r#"{"resource_metrics": []}"#.to_owned(),
+            "hello".to_owned(),
+        ];
+        fs::write(&file, lines.join("\n")).expect("a writable file");
+        let spans = count(
+            &[file, directory.path().join("none.jsonl")],
+            &HashSet::from(["aa", "bb"]),
+        );
+        assert_eq!(spans.len(), 2);
+        assert_eq!(spans["aa"]["x"], 2);
+        assert_eq!(spans["aa"]["y"], 1);
+        assert_eq!(spans["bb"]["x"], 1);
+    }
+}
