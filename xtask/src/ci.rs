@@ -15,6 +15,8 @@ use crate::steps::Steps;
 use crate::tally::Tally;
 use crate::tools::{self, Tools, is_unattended};
 
+/// The package whose examples the README shows.
+const FACADE: &str = "gym-telemetry-api";
 /// Tells a test where a Python with OpenTelemetry is. Unset: there is none.
 const PYTHON: &str = "GYM_TEST_PYTHON";
 /// Tells a test where a `gym-demo` built without telemetry is. Unset: there is none.
@@ -27,7 +29,15 @@ pub(crate) fn run() -> Result<()> {
     let tools = steps.take("tools", tools::setup)?;
     steps.take("format", || cargo(["fmt", "--all", "--", "--check"]).run())?;
     steps.take("licences, bans and sources of dependencies", || {
-        tools.deny(["check", "licenses", "bans", "sources"]).run()
+        tools
+            .deny([
+                "check",
+                "--hide-inclusion-graph",
+                "licenses",
+                "bans",
+                "sources",
+            ])
+            .run()
     })?;
 
     steps.take("generated parts of the documentation", || {
@@ -40,6 +50,9 @@ pub(crate) fn run() -> Result<()> {
         let clippy_step = format!("clippy, {word}, every combination of features");
         steps.take(clippy_step, || clippy(&members, build))?;
         steps.take_tests(format!("tests, {word}"), || test(&members, build, &tools))?;
+        steps.take(format!("examples of the README, {word}"), || {
+            examples(build)
+        })?;
         steps.take(format!("documentation, {word}"), || {
             document(&members, build)
         })?;
@@ -101,6 +114,18 @@ fn test(members: &[Member], build: Build, tools: &Tools) -> Result<Tally> {
         )));
     }
     Ok(total)
+}
+
+/// Runs the programs whose source the README shows.
+fn examples(build: Build) -> Result<()> {
+    for example in ["library", "binary"] {
+        let command = cargo(["run", "--quiet", "--package", FACADE, "--example", example]);
+        match build {
+            Build::Off => command.run()?,
+            Build::On => command.args(["--features", TELEMETRY]).run()?,
+        }
+    }
+    Ok(())
 }
 
 fn document(members: &[Member], build: Build) -> Result<()> {
