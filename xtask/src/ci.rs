@@ -64,6 +64,9 @@ pub(crate) fn run() -> Result<()> {
             steps.take("check-noop", || noop::run(&[]))?;
         }
     }
+    steps.take("check-noop, whether it can fail", || {
+        noop::run(&[String::from("--self-test")])
+    })?;
     steps.summarise();
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! `cargo xtask check-noop`: proves that compiled-out telemetry leaves nothing behind.
 
 mod assembly;
+mod binary;
 mod code;
 mod dependencies;
+mod downstream;
 mod facade;
 mod foreign;
 mod mutant;
@@ -84,20 +86,26 @@ fn own(variant: Variant) -> Result<Vec<Finding>> {
     }
     findings.push(programs::check_behaviour(&facade));
     findings.extend(dependencies::check(variant)?);
+    findings.extend(binary::check(variant)?);
     Ok(findings)
 }
 
 fn judge(findings: &[Finding]) -> Result<()> {
+    judge_all(findings)?;
+    println!(
+        "\nnothing is left of compiled-out telemetry: all {} checks hold",
+        findings.len()
+    );
+    Ok(())
+}
+
+fn judge_all(findings: &[Finding]) -> Result<()> {
     print!("{}", table(findings));
     let failed = findings
         .iter()
         .filter(|finding| finding.outcome.is_err())
         .count();
     if failed == 0 {
-        println!(
-            "\nnothing is left of compiled-out telemetry: all {} checks hold",
-            findings.len()
-        );
         return Ok(());
     }
     Err(Failure::new(format!(
@@ -129,6 +137,8 @@ fn self_test() -> Result<()> {
             }
         }
     }
+    println!();
+    judge_all(&downstream::check()?)?;
     if blind.is_empty() {
         println!("\nevery check can fail");
         return Ok(());

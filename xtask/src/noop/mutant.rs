@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::command::{root, target_directory};
 use crate::failure::{Failure, Result};
 
-const COPIED: [&str; 4] = ["Cargo.toml", "Cargo.lock", "crates", "xtask"];
+/// What no build needs, and hidden files.
+const NOT_COPIED: [&str; 3] = ["docs", "out", "target"];
 
 /// Makes the copy and returns its root.
 pub(super) fn workspace() -> Result<PathBuf> {
@@ -16,10 +17,7 @@ pub(super) fn workspace() -> Result<PathBuf> {
         fs::remove_dir_all(&copy)
             .map_err(|error| Failure::io("could not remove", &copy, &error))?;
     }
-    fs::create_dir_all(&copy).map_err(|error| Failure::io("could not create", &copy, &error))?;
-    for name in COPIED {
-        copy_tree(&root().join(name), &copy.join(name))?;
-    }
+    copy_tree(root(), &copy)?;
     let changed = mutate_tree(&copy.join("crates/gym-telemetry-api/src"))?;
     if changed == 0 {
         return Err(Failure::new(
@@ -31,13 +29,22 @@ pub(super) fn workspace() -> Result<PathBuf> {
 
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let failed = |error| Failure::io("could not copy", from, &error);
+    if from == target_directory() {
+        // The copy is in there.
+        return Ok(());
+    }
     if !from.is_dir() {
         return fs::copy(from, to).map(drop).map_err(failed);
     }
     fs::create_dir_all(to).map_err(failed)?;
     for entry in fs::read_dir(from).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        copy_tree(&from.join(&name), &to.join(&name))?;
+        let is_copied = name
+            .to_str()
+            .is_some_and(|name| !name.starts_with('.') && !NOT_COPIED.contains(&name));
+        if is_copied {
+            copy_tree(&from.join(&name), &to.join(&name))?;
+        }
     }
     Ok(())
 }
