@@ -1,0 +1,3 @@
+//! Reading OpenSandbox.
+
+pub mod inspect;
