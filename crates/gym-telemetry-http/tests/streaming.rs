@@ -89,12 +89,7 @@ fn an_event_stream_is_measured_by_its_span_and_not_by_the_histogram() {
     let Some(outcome) = outcome else { return };
 
     let span = outcome.span("GET /events");
-    let first_byte = span
-        .event("nemo.gym.http.first_byte")
-        .expect("an event")
-        .time_unix_nano;
-    assert!(span.start_time_unix_nano <= first_byte);
-    assert!(first_byte <= outcome.span("after the head").start_time_unix_nano);
+    assert!(span.start_time_unix_nano <= outcome.span("after the head").start_time_unix_nano);
     assert!(span.end_time_unix_nano >= outcome.span("before the end").start_time_unix_nano);
     assert_eq!(
         (span.status_code(), span.get("nemo.gym.http.disconnected")),
@@ -306,11 +301,6 @@ fn answers_that_end_without_a_last_poll_are_complete() {
         assert_eq!(
             span.get("nemo.gym.http.disconnected"),
             None,
-            "{}",
-            span.name
-        );
-        assert!(
-            span.event("nemo.gym.http.first_byte").is_none(),
             "{}",
             span.name
         );

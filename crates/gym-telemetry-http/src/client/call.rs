@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use gym_telemetry_api::__private::{PropagationSettings, propagation_settings};
-use gym_telemetry_api::{Context, Span, add_event, managed_span, set_span_attributes};
+use gym_telemetry_api::{Context, Span, managed_span, set_span_attributes};
 use gym_telemetry_core::value::StaticStr;
-use gym_telemetry_core::{SpanKind, attribute, event, group, propagation, scope, span};
+use gym_telemetry_core::{SpanKind, attribute, group, propagation, scope, span};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
@@ -53,8 +53,6 @@ pub(crate) struct Call {
     attempts: Arc<Attempts>,
     /// Resends that were seen here.
     resends: u32,
-    /// Resends that the span tells of.
-    reported: u32,
     outcome: Option<Outcome>,
 }
 
@@ -88,7 +86,6 @@ impl Call {
             target,
             attempts: Arc::default(),
             resends: 0,
-            reported: 0,
             outcome: None,
         })
     }
@@ -109,7 +106,6 @@ impl Call {
     )]
     pub(crate) fn resend(&mut self, policy: &PropagationPolicy, headers: &mut HeaderMap) {
         self.resends += 1;
-        self.report_resends();
         if let Some(settings) = propagation_settings() {
             let context = Context::current().with_span(&self.span);
             inject(policy, settings, &context, &self.target, headers);
@@ -135,13 +131,10 @@ impl Call {
         self.span.run(f)
     }
 
-    /// Does the same; tells of resends in it, and a panic is a failure of the request.
+    /// Does the same; a panic is a failure of the request.
     pub(crate) fn watch<T>(&mut self, f: impl FnOnce() -> T) -> T {
         match Panic::catch(|| self.run(f)) {
-            Ok(value) => {
-                self.report_resends();
-                value
-            }
+            Ok(value) => value,
             Err(panic) => {
                 self.outcome = Some(Outcome::Failed(panic.failure()));
                 panic.resume()
@@ -158,22 +151,14 @@ impl Call {
     pub(crate) fn close(mut self, outcome: Outcome) {
         self.settle(outcome);
     }
-
-    fn report_resends(&mut self) {
-        let resends = self.resends + self.attempts.get().saturating_sub(1);
-        while self.reported < resends {
-            self.reported += 1;
-            add_event!(self.span; event::HTTP_RESEND, attribute::HTTP_REQUEST_RESEND_COUNT => self.reported);
-        }
-    }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.report_resends();
         let span = std::mem::replace(&mut self.span, Span::none());
-        if self.reported > 0 {
-            set_span_attributes!(span; attribute::HTTP_REQUEST_RESEND_COUNT => self.reported);
+        let resends = self.resends + self.attempts.get().saturating_sub(1);
+        if resends > 0 {
+            set_span_attributes!(span; attribute::HTTP_REQUEST_RESEND_COUNT => resends);
         }
         match &self.outcome {
             Some(Outcome::Answered(status)) => {

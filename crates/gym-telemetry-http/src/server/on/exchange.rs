@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use gym_telemetry_api::__private::record_http_server_request;
 use gym_telemetry_api::{
-    Context, Parent, Span, Status, Stopwatch, add_event, managed_span, set_span_attributes,
-    stopwatch,
+    Context, Parent, Span, Status, Stopwatch, managed_span, set_span_attributes, stopwatch,
 };
 use gym_telemetry_core::value::StaticStr;
-use gym_telemetry_core::{SpanKind, attribute, event, group, scope};
+use gym_telemetry_core::{SpanKind, attribute, group, scope};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body::Body;
@@ -87,10 +86,8 @@ impl Exchange {
         }
         self.remaining =
             content_length(response.headers()).or_else(|| response.body().size_hint().exact());
-        match self.remaining {
-            Some(0) => self.answered(),
-            Some(_) => {}
-            None => add_event!(self.span; event::HTTP_FIRST_BYTE),
+        if self.remaining == Some(0) {
+            self.answered();
         }
     }
 
