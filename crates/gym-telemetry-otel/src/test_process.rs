@@ -86,6 +86,13 @@ impl Child {
         }
     }
 
+    /// Everything that it wrote to standard error; it has to have ended.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr
+            .recv_timeout(DEADLINE)
+            .expect("the pipe closes with the process")
+    }
+
     /// Waits for the end, which must come before the deadline.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let deadline = Instant::now() + DEADLINE;

@@ -200,7 +200,7 @@ kinds! {
     Refused = "refused" Error;
     /// Nothing is exported although telemetry is on.
     NothingExported = "nothing_exported" Error;
-    /// A file that cannot be read.
+    /// A file that cannot be used.
     UnreadableFile = "unreadable_file" Error;
     /// The sampler drops every trace that starts here.
     NothingSampled = "nothing_sampled" Error;

@@ -1,12 +1,11 @@
 //! Settings that are valid and still not what their author will have meant.
 
-use std::fs::File;
-use std::path::Path;
-
 use gym_telemetry_core::config::{Finding, FindingKind};
 use gym_telemetry_core::{SpanGroup, env, group, mask};
+use http::uri::Scheme;
 
 use crate::environment::EnvSource;
+use crate::export::check_tls;
 use crate::settings::{ExporterKind, Protocol, Settings, Signal, SignalKind};
 
 /// The ports on which collectors listen for gRPC and for HTTP.
@@ -83,32 +82,14 @@ fn endpoint(kind: SignalKind, signal: &Signal, env: &dyn EnvSource, findings: &m
             ),
         );
     }
-    let client = signal.tls.client.as_ref();
-    let files = signal.tls.certificate.iter().chain(
-        client
-            .into_iter()
-            .flat_map(|client| [&client.certificate, &client.key]),
-    );
-    for file in files {
-        if let Some(message) = unreadable(file) {
-            super::push(findings, Finding::new(FindingKind::UnreadableFile, message));
-        }
+    if uri.is_some_and(|uri| uri.scheme() == Some(&Scheme::HTTPS))
+        && let Err(error) = check_tls(&signal.tls)
+    {
+        super::push(
+            findings,
+            Finding::new(FindingKind::UnreadableFile, error.to_string()),
+        );
     }
-}
-
-/// Why a file for TLS cannot be used. A path may be a pasted certificate, which is not repeated.
-fn unreadable(file: &Path) -> Option<String> {
-    let error = match File::open(file).and_then(|file| file.metadata()) {
-        Ok(metadata) if metadata.is_file() => return None,
-        Ok(_) => "it is no file".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    let text = file.to_string_lossy();
-    Some(if text.contains("-----BEGIN") {
-        "TLS needs the path of a PEM file, not its content".to_owned()
-    } else {
-        format!("TLS needs the file {text:?}, which cannot be read: {error}")
-    })
 }
 
 /// The proxy variable that programs would heed for this URL.

@@ -23,18 +23,18 @@ impl Endpoint {
     pub(super) fn parse(text: &str) -> Result<Self, BuildError> {
         let text = text.trim();
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
-        match scheme.to_ascii_lowercase().as_str() {
-            "http" => {}
-            "https" => return Err(BuildError::TlsUnsupported),
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => Scheme::HTTP,
+            "https" => Scheme::HTTPS,
             _ => return Err(BuildError::UnknownScheme),
-        }
+        };
         let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
         let authority_end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (user, rest) = match rest[..authority_end].rfind('@') {
             Some(at) => (Some(&rest[..at]), &rest[at + 1..]),
             None => (None, rest),
         };
-        let uri: Uri = format!("http://{rest}")
+        let uri: Uri = format!("{scheme}://{rest}")
             .parse()
             .map_err(|_| BuildError::InvalidEndpoint)?;
         let authority = uri.authority().ok_or(BuildError::InvalidEndpoint)?;
@@ -50,10 +50,14 @@ impl Endpoint {
         })
     }
 
+    /// Whether the collector is spoken to in TLS.
+    pub(super) fn is_tls(&self) -> bool {
+        self.uri.scheme() == Some(&Scheme::HTTPS)
+    }
+
     /// The URL without path and query: gRPC has paths of its own.
     pub(super) fn origin(&self) -> Uri {
         let mut parts = self.uri.clone().into_parts();
-        parts.scheme = Some(Scheme::HTTP);
         parts.path_and_query = Some(PathAndQuery::from_static("/"));
         Uri::from_parts(parts).expect("scheme, authority and path together make a URI")
     }
@@ -133,15 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn https_is_refused_and_never_becomes_clear_text() {
-        assert_eq!(
-            Endpoint::parse("https://h:4317").err(),
-            Some(BuildError::TlsUnsupported)
-        );
-        assert_eq!(
-            Endpoint::parse("HTTPS://h").err(),
-            Some(BuildError::TlsUnsupported)
-        );
+    fn https_stays_https_and_never_becomes_clear_text() {
+        for (text, uri) in [
+            ("https://h:4317", "https://h:4317/"),
+            ("HTTPS://u:p@h/v1/traces", "https://h/v1/traces"),
+        ] {
+            let endpoint = parsed(text);
+            assert_eq!(endpoint.uri.to_string(), uri);
+            assert!(endpoint.is_tls());
+            assert_eq!(endpoint.origin().scheme(), Some(&Scheme::HTTPS));
+        }
+        assert!(!parsed("h:443").is_tls());
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::io;
 
+use gym_telemetry_core::env;
+
+use super::tls::TlsError;
 use crate::thread::Delivery;
 
 /// What became of the items of one export.
@@ -66,6 +69,24 @@ pub(crate) enum Cause {
     TimedOut,
     /// The far end does not speak the protocol.
     OtherProtocol,
+    /// The far end does not speak TLS.
+    NoTls,
+    /// Nobody who is trusted has signed the collector's certificate.
+    Untrusted(Trust),
+    /// The collector's certificate is for another host.
+    OtherName,
+    /// The collector's certificate is not valid yet or any more.
+    OutOfDate,
+    /// The collector's certificate is one to sign others with.
+    AuthorityAsServer,
+    /// The collector's certificate cannot be used for another reason.
+    InvalidCertificate,
+    /// The collector wants a certificate of this process, which has none.
+    ClientWanted,
+    /// The collector does not take the certificate of this process.
+    ClientRefused,
+    /// TLS failed for another reason.
+    TlsFailed,
     /// The collector answered with a failure.
     HttpStatus(u16),
     /// The collector answered with a failure.
@@ -95,6 +116,30 @@ impl fmt::Display for Cause {
             Self::OtherProtocol => f.write_str(
                 "the far end speaks another protocol (gRPC is usually on port 4317, HTTP on port 4318)",
             ),
+            Self::NoTls => f.write_str(
+                "the far end does not answer in TLS: is its endpoint http:// and not https://?",
+            ),
+            Self::Untrusted(trust) => write!(f, "the collector's certificate is signed by nobody {trust}"),
+            Self::OtherName => f.write_str("the collector's certificate is for another host name than the endpoint's"),
+            Self::OutOfDate => f.write_str(
+                "the collector's certificate has expired or is not valid yet, or the clock here is wrong",
+            ),
+            Self::AuthorityAsServer => f.write_str(
+                "the collector's certificate is that of an authority (CA:TRUE), which cannot be a server's too",
+            ),
+            Self::InvalidCertificate => f.write_str("the collector's certificate cannot be used"),
+            Self::ClientWanted => write!(
+                f,
+                "the collector wants a certificate of this process: {} and {} name the files",
+                env::OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE,
+                env::OTEL_EXPORTER_OTLP_CLIENT_KEY
+            ),
+            Self::ClientRefused => write!(
+                f,
+                "the collector does not accept the certificate of this process, which {} names",
+                env::OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE
+            ),
+            Self::TlsFailed => f.write_str("TLS with the collector failed"),
             Self::HttpStatus(status) => write!(f, "HTTP status {status}"),
             Self::GrpcStatus(code) => write!(f, "gRPC status {code:?}"),
             Self::PartlyRejected => f.write_str("the collector rejected some of the items"),
@@ -107,6 +152,28 @@ impl fmt::Display for Cause {
     }
 }
 
+/// Who may sign the collector's certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Trust {
+    /// Whom the system trusts.
+    System,
+    /// Those in the file that this variable names.
+    File(&'static str),
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System => write!(
+                f,
+                "whom this system trusts: for an authority of your own, {} names a file with its certificate",
+                env::OTEL_EXPORTER_OTLP_CERTIFICATE
+            ),
+            Self::File(variable) => write!(f, "in the file of authorities that {variable} names"),
+        }
+    }
+}
+
 /// Why the exporter of a signal cannot be built; the text names no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BuildError {
@@ -114,8 +181,8 @@ pub(crate) enum BuildError {
     InvalidEndpoint,
     /// The endpoint's scheme is none that can be exported to.
     UnknownScheme,
-    /// The endpoint wants TLS.
-    TlsUnsupported,
+    /// TLS cannot be set up.
+    Tls(TlsError),
     /// A header cannot be sent; holds its name.
     InvalidHeader(String),
     /// The exporter refuses its settings.
@@ -127,12 +194,15 @@ pub(crate) enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InvalidEndpoint => f.write_str("the endpoint is not a URL of the form http://host:port"),
-            Self::UnknownScheme => f.write_str("the endpoint's scheme is not http"),
-            Self::TlsUnsupported => {
-                f.write_str("the endpoint's scheme is https, and this build has no TLS; nothing is sent in clear text instead")
-            }
-            Self::InvalidHeader(name) => write!(f, "the header {name:?} has a name or value that cannot be sent"),
+            Self::InvalidEndpoint => f.write_str(
+                "the endpoint is not a URL of the form http://host:port or https://host:port",
+            ),
+            Self::UnknownScheme => f.write_str("the endpoint's scheme is neither http nor https"),
+            Self::Tls(error) => error.fmt(f),
+            Self::InvalidHeader(name) => write!(
+                f,
+                "the header {name:?} has a name or value that cannot be sent"
+            ),
             Self::Exporter => f.write_str("the exporter could not be made"),
             Self::NoRuntime => f.write_str("the exporter has to be built inside a tokio runtime"),
         }
@@ -140,3 +210,9 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<TlsError> for BuildError {
+    fn from(error: TlsError) -> Self {
+        Self::Tls(error)
+    }
+}

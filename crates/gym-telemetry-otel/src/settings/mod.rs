@@ -27,8 +27,7 @@ pub(crate) use lookup::{BOOLEAN_WORDS, Beaten, Effective, Found, Lookup, Zero, p
 pub(crate) use otlp::resource_attributes as launch_attributes;
 pub(crate) use sampler::Sampler;
 pub(crate) use signals::{EXPORTERS, ExporterKind, Protocol, Signal, SignalKind};
-#[allow(unused_imports, reason = "for the exporters")]
-pub(crate) use transport::{ClientFiles, Compression, TlsFiles};
+pub(crate) use transport::{ClientFiles, Compression, TlsFile, TlsFiles};
 
 use crate::environment::{EnvSource, Source};
 use crate::recorder::SpanLimits;

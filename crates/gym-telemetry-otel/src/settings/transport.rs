@@ -34,11 +34,59 @@ impl Compression {
     }
 }
 
-/// The files that TLS needs, all in PEM form. They are read by whoever makes the connection.
-#[derive(Clone, Default, PartialEq, Eq)]
+/// A file in PEM form and the variable that names it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TlsFile {
+    /// The variable.
+    pub(crate) variable: &'static str,
+    /// The path, if it is one: people paste the content.
+    pub(crate) path: PathBuf,
+}
+
+impl TlsFile {
+    fn new(found: Found) -> Self {
+        Self {
+            variable: found.name,
+            path: found.text.into(),
+        }
+    }
+
+    /// Whether the path looks like the content of the file, which may be a secret.
+    pub(crate) fn is_pasted(&self) -> bool {
+        let text = self.path.to_string_lossy();
+        let is_base64 = |text: &str| {
+            text.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=".contains(&byte)
+            })
+        };
+        // Whatever stands in a PEM file starts with the same bits.
+        text.contains("-----BEGIN")
+            || (text.len() > 64 && text.starts_with('M') && is_base64(&text))
+    }
+}
+
+impl fmt::Display for TlsFile {
+    /// The path, in quotes; never the content of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_pasted() {
+            f.write_str("(a PEM text in place of a path)")
+        } else {
+            write!(f, "{:?}", self.path.to_string_lossy())
+        }
+    }
+}
+
+impl fmt::Debug for TlsFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The files that TLS needs. They are read by whoever makes the connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     /// The certificates that the collector's must be signed by, in place of the system's.
-    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) certificate: Option<TlsFile>,
     /// The certificate of this process and its private key.
     pub(crate) client: Option<ClientFiles>,
 }
@@ -51,22 +99,13 @@ impl TlsFiles {
     };
 }
 
-impl fmt::Debug for TlsFiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TlsFiles")
-            .field("has_certificate", &self.certificate.is_some())
-            .field("has_client", &self.client.is_some())
-            .finish()
-    }
-}
-
 /// How this process shows who it is.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClientFiles {
     /// The certificate, with the ones between it and the root.
-    pub(crate) certificate: PathBuf,
+    pub(crate) certificate: TlsFile,
     /// The private key.
-    pub(crate) key: PathBuf,
+    pub(crate) key: TlsFile,
 }
 
 /// How the requests of a signal are compressed.
@@ -139,8 +178,8 @@ pub(super) fn tls_files(lookup: &mut Lookup<'_>, kind: SignalKind, endpoint: &st
     }
     let client = match (client_certificate, client_key) {
         (Some(certificate), Some(key)) => Some(ClientFiles {
-            certificate: certificate.text.into(),
-            key: key.text.into(),
+            certificate: TlsFile::new(certificate),
+            key: TlsFile::new(key),
         }),
         (None, None) => None,
         (Some(alone), None) => {
@@ -159,7 +198,7 @@ pub(super) fn tls_files(lookup: &mut Lookup<'_>, kind: SignalKind, endpoint: &st
         }
     };
     TlsFiles {
-        certificate: certificate.map(|found| found.text.into()),
+        certificate: certificate.map(TlsFile::new),
         client,
     }
 }

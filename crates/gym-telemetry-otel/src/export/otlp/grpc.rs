@@ -4,7 +4,7 @@ use std::error::Error;
 
 use bytes::{Buf, BufMut, Bytes};
 use http::HeaderMap;
-use http::uri::PathAndQuery;
+use http::uri::{PathAndQuery, Scheme, Uri};
 use parking_lot::Mutex;
 use tonic::codec::{Codec, CompressionEncoding, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::MetadataMap;
@@ -12,6 +12,7 @@ use tonic::transport::{Channel, Endpoint as TonicEndpoint};
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
+use super::super::connect::Connector;
 use super::super::endpoint::Endpoint;
 use super::super::report::Cause;
 use super::classify::transport_failure;
@@ -21,6 +22,7 @@ use crate::settings::{Compression, SignalKind};
 /// A client of one service.
 pub(super) struct Grpc {
     endpoint: TonicEndpoint,
+    connector: Connector,
     channel: Mutex<Channel>,
     metadata: MetadataMap,
     path: PathAndQuery,
@@ -34,8 +36,9 @@ impl Grpc {
         mut headers: HeaderMap,
         kind: SignalKind,
         compression: Compression,
+        connector: Connector,
     ) -> Self {
-        let mut endpoint = TonicEndpoint::from(endpoint.origin());
+        let mut endpoint = TonicEndpoint::from(plain(endpoint)).origin(endpoint.origin());
         if let Some(agent) = headers.remove(http::header::USER_AGENT) {
             // tonic has the last word on this header and takes it from the endpoint only.
             endpoint = endpoint
@@ -50,8 +53,9 @@ impl Grpc {
             SignalKind::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
         };
         Self {
-            channel: Mutex::new(endpoint.connect_lazy()),
+            channel: Mutex::new(endpoint.connect_with_connector_lazy(connector.clone())),
             endpoint,
+            connector,
             metadata: MetadataMap::from_headers(headers),
             path: PathAndQuery::from_static(path),
             compression,
@@ -60,7 +64,9 @@ impl Grpc {
 
     /// Gives the connection up.
     pub(super) fn reconnect(&self) {
-        *self.channel.lock() = self.endpoint.connect_lazy();
+        *self.channel.lock() = self
+            .endpoint
+            .connect_with_connector_lazy(self.connector.clone());
     }
 
     pub(super) async fn send(&self, request: Bytes) -> Result<Bytes, Failure> {
@@ -78,6 +84,14 @@ impl Grpc {
             .map(tonic::Response::into_inner)
             .map_err(|status| failure(&status))
     }
+}
+
+/// The endpoint as tonic sees it: should another crate have switched tonic's own TLS on, it would insist on that for
+/// `https`. The connector makes the connection as it is.
+fn plain(endpoint: &Endpoint) -> Uri {
+    let mut parts = endpoint.origin().into_parts();
+    parts.scheme = Some(Scheme::HTTP);
+    Uri::from_parts(parts).expect("another scheme leaves it a URI")
 }
 
 fn failure(status: &Status) -> Failure {

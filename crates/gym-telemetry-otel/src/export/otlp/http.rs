@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use super::super::connect::Connector;
 use super::super::report::Cause;
 use super::classify::transport_failure;
 use super::encoding::Encoding;
@@ -18,7 +18,7 @@ const LARGEST_ANSWER: usize = 64 * 1024;
 
 /// A client of one URL.
 pub(super) struct Http {
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
     uri: Uri,
     headers: HeaderMap,
 }
@@ -29,6 +29,7 @@ impl Http {
         mut headers: HeaderMap,
         encoding: Encoding,
         compression: Compression,
+        connector: Connector,
     ) -> Self {
         headers.insert(
             header::CONTENT_TYPE,
@@ -43,7 +44,7 @@ impl Http {
             .pool_timer(TokioTimer::new())
             .pool_max_idle_per_host(1);
         Self {
-            client: builder.build_http(),
+            client: builder.build(connector),
             uri,
             headers,
         }

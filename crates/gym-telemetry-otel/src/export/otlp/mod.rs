@@ -22,15 +22,19 @@ use tokio::time::Instant;
 use self::encoding::{Answer, Encoding, gzip};
 use self::grpc::Grpc;
 use self::http::Http;
-use self::retry::{Backoff, Failure};
+use self::retry::{Backoff, Failure, Retry};
 pub(crate) use self::spans::OtlpSpans;
+use super::connect::Connector;
 use super::endpoint::{Endpoint, headers};
 use super::report::{BuildError, Cause, ExportReport};
+use super::tls::{Inner, Tls, Trouble};
 use crate::settings::{Compression, Protocol, Signal, SignalKind};
 
 /// A sender for one signal.
 pub(crate) struct Otlp {
     transport: Transport,
+    /// What goes wrong inside TLS, where there is any.
+    trouble: Option<Trouble>,
     encoding: Encoding,
     compression: Compression,
     timeout: Duration,
@@ -57,17 +61,33 @@ impl Otlp {
             Protocol::Grpc | Protocol::HttpProtobuf => Encoding::Protobuf,
             Protocol::HttpJson => Encoding::Json,
         };
+        let inner = match signal.protocol {
+            Protocol::Grpc => Inner::Http2,
+            Protocol::HttpProtobuf | Protocol::HttpJson => Inner::Http1,
+        };
+        let host = endpoint.uri.host().unwrap_or_default();
+        let tls = endpoint
+            .is_tls()
+            .then(|| Tls::build(&signal.tls, host, inner))
+            .transpose()?;
+        let trouble = tls.as_ref().map(|tls| tls.trouble().clone());
+        let connector = Connector::new(endpoint.uri.clone(), tls);
         let transport =
             match signal.protocol {
-                Protocol::Grpc => {
-                    Transport::Grpc(Box::new(Grpc::new(&endpoint, headers, kind, compression)))
-                }
+                Protocol::Grpc => Transport::Grpc(Box::new(Grpc::new(
+                    &endpoint,
+                    headers,
+                    kind,
+                    compression,
+                    connector,
+                ))),
                 Protocol::HttpProtobuf | Protocol::HttpJson => Transport::Http(Box::new(
-                    Http::new(endpoint.uri, headers, encoding, compression),
+                    Http::new(endpoint.uri, headers, encoding, compression, connector),
                 )),
             };
         Ok(Self {
             transport,
+            trouble,
             encoding,
             compression,
             timeout: signal.timeout,
@@ -129,6 +149,26 @@ impl Otlp {
         }
     }
 
+    async fn send_once(&self, request: Bytes) -> Result<Bytes, Failure> {
+        // What is left was about an earlier request.
+        let _ = self.trouble.as_ref().and_then(Trouble::take);
+        let answer = match &self.transport {
+            Transport::Grpc(grpc) => grpc.send(request).await,
+            Transport::Http(http) => http.send(request).await,
+        };
+        answer.map_err(|failure| {
+            let noted = self.trouble.as_ref().and_then(Trouble::take);
+            match noted.filter(|_| tells_less_than_tls(failure.cause)) {
+                // Certificates do not change while a request waits.
+                Some(cause) => Failure {
+                    cause,
+                    retry: Retry::Never,
+                },
+                None => failure,
+            }
+        })
+    }
+
     async fn send_until_done(
         &self,
         request: Bytes,
@@ -136,11 +176,7 @@ impl Otlp {
     ) -> Result<Bytes, Cause> {
         let mut backoff = Backoff::new(deadline);
         loop {
-            let answer = match &self.transport {
-                Transport::Grpc(grpc) => grpc.send(request.clone()).await,
-                Transport::Http(http) => http.send(request.clone()).await,
-            };
-            let Failure { cause, retry } = match answer {
+            let Failure { cause, retry } = match self.send_once(request.clone()).await {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
@@ -158,6 +194,14 @@ impl fmt::Debug for Otlp {
             .field("destination", &self.destination)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a failure may have come from inside TLS.
+fn tells_less_than_tls(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::ConnectionLost | Cause::OtherProtocol | Cause::Unreachable
+    )
 }
 
 fn report(answer: Answer, items: u64) -> ExportReport {

@@ -229,8 +229,8 @@ fn a_pipe_that_cannot_be_built_says_why_and_does_not_panic() {
         );
         run(async {
             assert_eq!(
-                built(&settings(protocol, "https://h:1")),
-                Some(BuildError::TlsUnsupported)
+                built(&settings(protocol, "ftp://h:1")),
+                Some(BuildError::UnknownScheme)
             );
             assert_eq!(
                 built(&settings(protocol, "http://")),

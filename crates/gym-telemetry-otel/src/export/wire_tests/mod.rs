@@ -3,6 +3,9 @@
 pub(crate) mod codecs;
 mod deliveries;
 mod failures;
+#[path = "../../../tests/support/tls.rs"]
+mod front;
+mod tls;
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};

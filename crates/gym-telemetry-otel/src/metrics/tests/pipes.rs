@@ -248,11 +248,11 @@ fn an_export_that_failed_loses_no_values() {
 #[test]
 fn instruments_are_off_without_an_exporter_and_after_the_shutdown() {
     alone(&[], || {
-        let mut settings = settings(Protocol::Grpc, "https://127.0.0.1:1");
+        let mut settings = settings(Protocol::Grpc, "ftp://127.0.0.1:1");
         install(Temporality::Cumulative);
         run(async {
             let error = MetricsPipe::build(&settings, &resource()).err();
-            assert_eq!(error, Some(BuildError::TlsUnsupported));
+            assert_eq!(error, Some(BuildError::UnknownScheme));
             assert!(!are_metrics_exporting());
 
             settings.metrics.exporter = ExporterKind::None;
