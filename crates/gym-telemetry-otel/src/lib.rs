@@ -8,6 +8,7 @@
 //! |---|---|
 //! | read the `telemetry:` block and hand it to child processes | [`load_telemetry_config`], [`configure_telemetry_env`] |
 //! | start and end telemetry | [`init_telemetry`], [`shutdown_telemetry`], [`TelemetryHandle`] |
+//! | send spans through an exporter of your own | [`init_telemetry_with_exporter`] |
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
@@ -77,7 +78,10 @@ pub use handover::{
     configure_telemetry_env, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
     memory_profiling_config_from_env,
 };
-pub use lifecycle::{get_telemetry, init_telemetry, shutdown_telemetry, shutdown_telemetry_async};
+pub use lifecycle::{
+    get_telemetry, init_telemetry, init_telemetry_with_exporter, shutdown_telemetry,
+    shutdown_telemetry_async,
+};
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,

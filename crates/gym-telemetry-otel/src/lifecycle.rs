@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gym_telemetry_core::{ServerIdentity, ShutdownReceipt, group};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SpanExporter;
 
 use crate::contain::contain;
 use crate::export::SpanPipe;
@@ -13,7 +15,7 @@ use crate::process::{self, Launch};
 use crate::recorder::{Recorder, RecorderSettings};
 use crate::resource;
 use crate::settings::Settings;
-use crate::thread::{MetricSink, Plan, Schedule, Sinks, SpanSink, Telemetry};
+use crate::thread::{MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry};
 use crate::warn::warn;
 use crate::{fork, propagation};
 
@@ -29,8 +31,62 @@ use crate::{fork, propagation};
 /// about there, and what is recorded for it is counted as dropped.
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
 pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
+    init(identity, None)
+}
+
+/// Like [`init_telemetry`], with spans going to an exporter of the caller's own.
+///
+/// Settings decide as always whether spans are recorded, which, and how many go into a batch. Where they would go by
+/// the settings counts no more, unless it is nowhere. Metrics are not concerned.
+///
+/// `make` is called on the telemetry thread, and again in each forked child that exports; the exporter is told the
+/// resource before its first batch. It is polled inside a current-thread tokio runtime, one batch at a time, and given
+/// up after the timeout of the settings. Whatever it does, panicking included, costs no more than the batch, which is
+/// counted as failed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use gym_telemetry_core::ServerIdentity;
+/// use gym_telemetry_otel::init_telemetry_with_exporter;
+/// use opentelemetry_sdk::error::OTelSdkResult;
+/// use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+///
+/// #[derive(Clone, Debug, Default)]
+/// struct Count(Arc<AtomicUsize>);
+///
+/// impl SpanExporter for Count {
+///     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+///         self.0.fetch_add(batch.len(), Ordering::Relaxed);
+///         Ok(())
+///     }
+/// }
+///
+/// let count = Count::default();
+/// let identity = ServerIdentity::builder().server_name("policy_model").build();
+/// let telemetry = init_telemetry_with_exporter(identity, move || count.clone());
+/// assert!(telemetry.is_none(), "off unless the environment or a configuration switches it on");
+/// ```
+#[must_use = "the last seconds of telemetry are lost without a shutdown"]
+pub fn init_telemetry_with_exporter<E: SpanExporter + 'static>(
+    identity: ServerIdentity,
+    make: impl Fn() -> E + Send + Sync + 'static,
+) -> Option<TelemetryHandle> {
+    let make: MakeSink = Arc::new(move |resource| {
+        let mut exporter = make();
+        exporter.set_resource(resource);
+        Box::new(SdkSpanSink(exporter))
+    });
+    init(identity, Some(make))
+}
+
+/// Makes the destination of spans, given the resource.
+type MakeSink = Arc<dyn Fn(&Resource) -> Box<dyn SpanSink> + Send + Sync>;
+
+fn init(identity: ServerIdentity, make: Option<MakeSink>) -> Option<TelemetryHandle> {
     process::settle(|| {
-        contain(|| decide(identity)).unwrap_or_else(|panic| {
+        contain(|| decide(identity, make)).unwrap_or_else(|panic| {
             warn(
                 "init",
                 &format_args!("telemetry stays off: reading its settings {panic}"),
@@ -69,7 +125,7 @@ pub async fn shutdown_telemetry_async(budget: Duration) -> ShutdownReceipt {
 }
 
 /// Reads the settings; `None` leaves telemetry off.
-fn decide(identity: ServerIdentity) -> Option<Launch> {
+fn decide(identity: ServerIdentity, make: Option<MakeSink>) -> Option<Launch> {
     let settings = match Settings::of_process() {
         Ok(settings) => settings?,
         Err(error) => {
@@ -94,11 +150,17 @@ fn decide(identity: ServerIdentity) -> Option<Launch> {
     }
     let settings = Arc::new(settings);
     let identity = Arc::new(identity);
-    Some(Arc::new(move || launch(&settings, &identity)))
+    Some(Arc::new(move || {
+        launch(&settings, &identity, make.as_ref())
+    }))
 }
 
 /// Starts what the settings ask for, in this process or in a forked child of it.
-fn launch(settings: &Arc<Settings>, identity: &Arc<ServerIdentity>) -> Option<Telemetry> {
+fn launch(
+    settings: &Arc<Settings>,
+    identity: &Arc<ServerIdentity>,
+    make: Option<&MakeSink>,
+) -> Option<Telemetry> {
     fork::watch();
     let spans = settings.traces.is_on().then(|| {
         let batch = settings.span_batch;
@@ -123,7 +185,8 @@ fn launch(settings: &Arc<Settings>, identity: &Arc<ServerIdentity>) -> Option<Te
         }
     });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
-    let build = Box::new(move || build(&settings, &identity));
+    let make = make.cloned();
+    let build = Box::new(move || build(&settings, &identity, make.as_ref()));
     match Telemetry::start(Plan {
         spans,
         metrics,
@@ -143,14 +206,18 @@ fn launch(settings: &Arc<Settings>, identity: &Arc<ServerIdentity>) -> Option<Te
 }
 
 /// Builds the exporters, on the telemetry thread.
-fn build(settings: &Settings, identity: &ServerIdentity) -> Sinks {
+fn build(settings: &Settings, identity: &ServerIdentity, make: Option<&MakeSink>) -> Sinks {
     let resource = resource::detect(settings, identity);
     let off = || "no exporter is configured".to_owned();
-    let spans = match SpanPipe::build(settings, &resource) {
-        Ok(pipe) => pipe
-            .map(|pipe| Box::new(pipe) as Box<dyn SpanSink>)
-            .ok_or_else(off),
-        Err(error) => Err(error.to_string()),
+    let spans = match make.filter(|_| settings.traces.is_on()) {
+        // What it does when it is made must not take the metrics along.
+        Some(make) => contain(|| make(&resource)).map_err(|panic| format!("the exporter {panic}")),
+        None => match SpanPipe::build(settings, &resource) {
+            Ok(pipe) => pipe
+                .map(|pipe| Box::new(pipe) as Box<dyn SpanSink>)
+                .ok_or_else(off),
+            Err(error) => Err(error.to_string()),
+        },
     };
     if spans.is_err() {
         // Nobody will ever see a span, so call sites need not make any.

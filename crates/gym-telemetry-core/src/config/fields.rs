@@ -79,8 +79,8 @@ use FieldVariable::{Setting as Own, Standard};
 fields! {
     "enabled": Boolean, Some("false"), Own(env::ENABLED), "0.1",
         "The master switch.";
-    "exporter": OneOf(&["otlp", "console"]), Some("otlp"), Own(env::EXPORTER), "0.1",
-        "`otlp` sends to a collector, `console` writes one JSON object per line to standard output.";
+    "exporter": OneOf(&["otlp", "console", "stdout"]), Some("otlp"), Own(env::EXPORTER), "0.1",
+        "`otlp` sends to a collector, `console` writes one JSON object per line to standard output, `stdout` text for people.";
     "instrument_aiohttp": Boolean, Some("true"), Own(env::INSTRUMENT_AIOHTTP), "0.1",
         "Whether each outbound request has a span; trace headers are sent in either case.";
     "logs_enabled": Boolean, Some("false"), Own(env::LOGS_ENABLED), "0.1",

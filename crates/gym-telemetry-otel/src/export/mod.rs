@@ -4,6 +4,7 @@ mod connect;
 mod console;
 mod endpoint;
 mod otlp;
+mod readable;
 mod report;
 mod span;
 mod tls;
@@ -12,6 +13,7 @@ pub(crate) mod wire_tests;
 
 pub(crate) use self::console::Console;
 pub(crate) use self::otlp::Otlp;
+pub(crate) use self::readable::ReadableMetrics;
 pub(crate) use self::report::{BuildError, Cause, ExportReport};
 pub(crate) use self::span::SpanPipe;
 pub(crate) use self::tls::check as check_tls;

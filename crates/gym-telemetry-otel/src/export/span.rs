@@ -7,6 +7,7 @@ use opentelemetry_sdk::trace::SpanData;
 
 use super::console::Console;
 use super::otlp::{Otlp, OtlpSpans};
+use super::readable::ReadableSpans;
 use super::report::{BuildError, ExportReport};
 use crate::settings::{ExporterKind, Settings, SignalKind};
 use crate::thread::{Delivery, Job, SpanSink};
@@ -19,6 +20,7 @@ pub(crate) struct SpanPipe {
 enum Sink {
     Otlp(Box<OtlpSpans>),
     Console(Console),
+    Readable(Box<ReadableSpans>),
 }
 
 impl SpanPipe {
@@ -37,6 +39,7 @@ impl SpanPipe {
                 Sink::Otlp(Box::new(OtlpSpans::build(otlp, resource)?))
             }
             ExporterKind::Console => Sink::Console(Console::new(resource)),
+            ExporterKind::Stdout => Sink::Readable(Box::new(ReadableSpans::new(resource))),
             ExporterKind::None => return Ok(None),
         };
         Ok(Some(Self { sink }))
@@ -46,7 +49,7 @@ impl SpanPipe {
     pub(crate) fn destination(&self) -> &str {
         match &self.sink {
             Sink::Otlp(otlp) => otlp.destination(),
-            Sink::Console(_) => "standard output",
+            Sink::Console(_) | Sink::Readable(_) => "standard output",
         }
     }
 
@@ -59,6 +62,7 @@ impl SpanPipe {
         match &self.sink {
             Sink::Otlp(otlp) => otlp.export(batch).await,
             Sink::Console(console) => console.spans(&batch),
+            Sink::Readable(readable) => readable.export(batch).await,
         }
     }
 }

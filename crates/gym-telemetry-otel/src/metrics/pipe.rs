@@ -15,7 +15,7 @@ use opentelemetry_sdk::metrics::data::{
 use super::gym::observe_success_rate;
 use super::observe::Observation;
 use super::provider::Provider;
-use crate::export::{BuildError, Cause, Console, ExportReport, Otlp};
+use crate::export::{BuildError, Cause, Console, ExportReport, Otlp, ReadableMetrics};
 use crate::settings::{ExporterKind, Settings, Signal, SignalKind};
 use crate::thread::{Delivery, Job, MetricSink};
 
@@ -48,6 +48,7 @@ enum Sink {
         schema_url: String,
     },
     Console(Console),
+    Readable(ReadableMetrics),
 }
 
 impl MetricsPipe {
@@ -79,7 +80,7 @@ impl MetricsPipe {
     pub(crate) fn destination(&self) -> &str {
         match &self.sink {
             Sink::Otlp { otlp, .. } => otlp.destination(),
-            Sink::Console(_) => "standard output",
+            Sink::Console(_) | Sink::Readable(_) => "standard output",
         }
     }
 
@@ -113,6 +114,7 @@ impl MetricsPipe {
                 otlp.send(&request, points).await
             }
             Sink::Console(console) => console.metrics(&metrics, points),
+            Sink::Readable(readable) => readable.export(&metrics, points).await,
         }
     }
 }
@@ -135,6 +137,7 @@ impl Sink {
                 })
             }
             ExporterKind::Console => Some(Self::Console(Console::new(resource))),
+            ExporterKind::Stdout => Some(Self::Readable(ReadableMetrics::default())),
             ExporterKind::None => None,
         })
     }

@@ -12,7 +12,7 @@ use super::transport::{Compression, TlsFiles};
 use crate::environment::Source;
 
 /// The exporters that the block and the gym's own variable may name.
-pub(crate) const EXPORTERS: &str = "otlp or console";
+pub(crate) const EXPORTERS: &str = "otlp, console or stdout";
 
 /// A kind of telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub(crate) enum ExporterKind {
     Otlp,
     /// One JSON object per line on standard output.
     Console,
+    /// Text for people on standard output.
+    Stdout,
     /// Nothing: the signal is off.
     None,
 }
@@ -97,6 +99,7 @@ impl ExporterKind {
         match self {
             Self::Otlp => "otlp",
             Self::Console => "console",
+            Self::Stdout => "stdout",
             Self::None => "none",
         }
     }
@@ -104,7 +107,7 @@ impl ExporterKind {
     /// An exporter that the block and the gym's own variable may name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        [Self::Otlp, Self::Console]
+        [Self::Otlp, Self::Console, Self::Stdout]
             .into_iter()
             .find(|kind| text.eq_ignore_ascii_case(kind.name()))
     }
@@ -210,7 +213,7 @@ pub(super) fn resolve(
         let (exporter, source) = exporter(lookup, kind, enabled, shared.as_ref());
         *signal = match exporter {
             ExporterKind::Otlp => otlp::resolve(lookup, kind),
-            ExporterKind::Console | ExporterKind::None => Signal {
+            ExporterKind::Console | ExporterKind::Stdout | ExporterKind::None => Signal {
                 exporter,
                 ..Signal::off()
             },
@@ -263,7 +266,7 @@ fn exporter(
     }
     if let Some(found) = found {
         let instead = format!("{} are exported with otlp", kind.name());
-        lookup.ignore(&found, "otlp, console or none", &instead);
+        lookup.ignore(&found, "otlp, console, stdout or none", &instead);
     }
     (ExporterKind::Otlp, Source::Default)
 }

@@ -4,6 +4,7 @@ mod building;
 mod contexts;
 mod exporter;
 mod futures;
+mod host_exporter;
 mod lifecycle;
 mod overflow;
 mod quiet;

@@ -104,7 +104,11 @@ fn rows() -> Vec<Row> {
         row(
             "exporter",
             "otlp",
-            &[("console", "console"), ("OTLP", "OTLP")],
+            &[
+                ("console", "console"),
+                ("stdout", "stdout"),
+                ("OTLP", "OTLP"),
+            ],
             NO_TEXTS,
             &["zipkin", "none"],
         ),
@@ -275,7 +279,10 @@ fn an_unknown_exporter_stops_only_the_strict_loader() {
     let loaded = lenient(&source, &Vars::default()).expect("checked when it is built");
     assert_eq!(loaded.config.exporter, "zipkin");
     let error = strict(&source, &Vars::default()).expect_err("no such exporter");
-    assert!(error.to_string().contains("otlp or console"), "{error}");
+    assert!(
+        error.to_string().contains("otlp, console or stdout"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -16,6 +16,7 @@ use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::trace::SpanData;
 
 use self::resource::ResourceText;
+pub(super) use self::stdout::is_closed as is_stdout_closed;
 use super::report::ExportReport;
 
 /// Writes lines for one resource.

@@ -31,6 +31,28 @@ pub(super) fn write_line(mut line: String) -> Result<(), Cause> {
     })
 }
 
+/// Whether nobody reads standard output any more.
+pub(in crate::export) fn is_closed() -> bool {
+    if CLOSED.load(Ordering::Relaxed) {
+        return true;
+    }
+    let stdout = io::stdout();
+    let mut states = [PollFd::new(&stdout, PollFlags::OUT)];
+    let now = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let is_known = poll(&mut states, Some(&now)).is_ok();
+    let is_closed = is_known
+        && states[0]
+            .revents()
+            .intersects(PollFlags::ERR | PollFlags::NVAL);
+    if is_closed {
+        CLOSED.store(true, Ordering::Relaxed);
+    }
+    is_closed
+}
+
 fn write_all(output: &impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(output, bytes) {

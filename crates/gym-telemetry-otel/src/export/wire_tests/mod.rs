@@ -5,6 +5,7 @@ mod deliveries;
 mod failures;
 #[path = "../../../tests/support/tls.rs"]
 mod front;
+mod readable;
 mod tls;
 
 use std::borrow::Cow;

@@ -72,7 +72,10 @@ fn a_wrong_value_of_the_block_is_an_error_that_names_field_and_line() {
     let overlay = Overlay::new(&env, plan.published.as_ref());
     let error = Settings::resolve(&overlay).expect_err("no such exporter");
     assert_eq!((error.field(), error.line()), (Some("exporter"), Some(3)));
-    assert!(error.to_string().contains("otlp or console"), "{error}");
+    assert!(
+        error.to_string().contains("otlp, console or stdout"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -8,9 +8,16 @@ use crate::settings::{ExporterKind, SignalKind};
 #[test]
 fn an_exporter_of_a_single_signal_is_not_overruled_by_the_block() {
     let mut config = enabled();
-    config.exporter = "console".to_owned();
     config.logs_enabled = true;
-    for kind in SignalKind::ALL {
+    let words = [
+        ("console", ExporterKind::Console),
+        ("stdout", ExporterKind::Stdout),
+    ];
+    for (kind, (word, of_the_block)) in SignalKind::ALL
+        .into_iter()
+        .flat_map(|kind| words.map(|word| (kind, word)))
+    {
+        config.exporter = word.to_owned();
         let name = kind.exporter_variable();
         let variables = published(&config, &[(name, "otlp")]);
         assert!(!variables.contains_key("NEMO_GYM_OTEL_EXPORTER"), "{name}");
@@ -22,7 +29,7 @@ fn an_exporter_of_a_single_signal_is_not_overruled_by_the_block() {
             let expected = if other == kind {
                 ExporterKind::Otlp
             } else {
-                ExporterKind::Console
+                of_the_block
             };
             assert_eq!(exporter, expected, "{name}: {other:?}");
         }

@@ -64,6 +64,7 @@ fn rows() -> Vec<Row> {
                 ("otlp", "otlp"),
                 ("console", "console"),
                 ("Console", "console"),
+                ("stdout", "stdout"),
             ],
             garbage: &["zipkin", "none", "otlp,console", "1"],
         },

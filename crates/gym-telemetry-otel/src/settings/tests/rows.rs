@@ -143,7 +143,12 @@ fn otlp_rows() -> Vec<Row> {
             name: format!("{signal}.exporter"),
             default: "otlp",
             beside: Vec::new(),
-            valid: vec![("console", "console"), ("none", "none"), ("OTLP", "otlp")],
+            valid: vec![
+                ("console", "console"),
+                (" STDOUT ", "stdout"),
+                ("none", "none"),
+                ("OTLP", "otlp"),
+            ],
             garbage: &["zipkin", "otlp,console", "prometheus", "1"],
         });
     }

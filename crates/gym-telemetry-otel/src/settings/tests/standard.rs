@@ -53,7 +53,7 @@ fn the_exporter_of_a_signal_is_the_gyms_then_the_signals_then_otlp() {
         None,
         "logs are off unless switched on"
     );
-    for word in ["zipkin", "otlp,console", "stdout", "OTLP console"] {
+    for word in ["zipkin", "otlp,console", "stderr", "OTLP console"] {
         let settings = warned(
             &[("OTEL_TRACES_EXPORTER", word)],
             &["OTEL_TRACES_EXPORTER", word, "otlp"],
