@@ -2,6 +2,8 @@
 //!
 //! These are wire format, shared with servers in other languages: use the constants, never the literals.
 
+pub mod sandbox;
+
 /// The id of the rollout a span belongs to; never on a metric.
 pub const ROLLOUT_ID: &str = "nemo.gym.rollout.id";
 /// The configured name of the server, on its spans and its resource.

@@ -3,7 +3,15 @@
 //! One static per metric holds all that is fixed about it, so that instruments, documentation and tests cannot
 //! disagree. A descriptor costs nothing until the back end makes an instrument of it.
 
+mod sandbox;
+
 use crate::attribute;
+
+pub use self::sandbox::{
+    SANDBOX_ACTIVE, SANDBOX_BOUNDS_MS, SANDBOX_CPU_COUNT, SANDBOX_CPU_USED_PERCENTAGE,
+    SANDBOX_CREATE_RETRY, SANDBOX_EXEC_DURATION, SANDBOX_MEMORY_TOTAL, SANDBOX_MEMORY_USED,
+    SANDBOX_SAMPLE_SKIPPED, SANDBOX_STARTUP_DURATION,
+};
 
 /// What kind of instrument a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -255,7 +263,7 @@ pub static CONCURRENCY_WAIT_DURATION: MetricDescriptor = MetricDescriptor {
 };
 
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 15] = [
+pub static ALL: [&MetricDescriptor; 24] = [
     &CONCURRENCY_ACTIVE,
     &CONCURRENCY_ADMISSION_CANCELLED,
     &CONCURRENCY_ADMISSION_TIMEOUTS,
@@ -267,6 +275,15 @@ pub static ALL: [&MetricDescriptor; 15] = [
     &CONCURRENCY_QUEUE_DEPTH,
     &CONCURRENCY_WAIT_DURATION,
     &ROLLOUT_DURATION,
+    &SANDBOX_ACTIVE,
+    &SANDBOX_CPU_COUNT,
+    &SANDBOX_CPU_USED_PERCENTAGE,
+    &SANDBOX_CREATE_RETRY,
+    &SANDBOX_EXEC_DURATION,
+    &SANDBOX_MEMORY_TOTAL,
+    &SANDBOX_MEMORY_USED,
+    &SANDBOX_SAMPLE_SKIPPED,
+    &SANDBOX_STARTUP_DURATION,
     &SERVERS_ACTIVE,
     &VERIFY_DURATION,
     &VERIFY_SUCCESS_RATE,

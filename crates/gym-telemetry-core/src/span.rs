@@ -19,6 +19,18 @@ pub const MODEL_CHAT_COMPLETIONS: &str = "gym.model.chat_completions";
 pub const MODEL_MESSAGES: &str = "gym.model.messages";
 /// A resources server's `/verify`.
 pub const VERIFY: &str = "gym.verify";
+/// A request for a sandbox, recorded before the provider is asked.
+pub const SANDBOX_REQUEST: &str = "gym.sandbox.request";
+/// The creation of a sandbox and what belongs to it, such as the upload of files.
+pub const SANDBOX_START: &str = "gym.sandbox.start";
+/// A command in a sandbox.
+pub const SANDBOX_EXEC: &str = "gym.sandbox.exec";
+/// The end of a sandbox.
+pub const SANDBOX_STOP: &str = "gym.sandbox.stop";
+/// What the provider says a sandbox was given.
+pub const SANDBOX_RESOURCE_ALLOCATION: &str = "gym.sandbox.resource.allocation";
+/// What the provider says a sandbox used at one moment.
+pub const SANDBOX_RESOURCE_SAMPLE: &str = "gym.sandbox.resource.sample";
 
 /// Names the span of an outbound HTTP request: `HTTP` and the method.
 ///

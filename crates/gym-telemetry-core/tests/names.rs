@@ -56,6 +56,7 @@ fn a_long_rollout_and_a_short_request_fall_in_finite_buckets() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn metric_names_are_what_dashboards_know() {
     let rows: Vec<_> = metric::ALL
         .iter()
@@ -125,6 +126,40 @@ fn metric_names_are_what_dashboards_know() {
                 19
             ),
             ("gym.rollout.duration_ms", MetricKind::Histogram, "ms", 15),
+            (
+                "gym.sandbox.active",
+                MetricKind::UpDownCounter,
+                "{sandbox}",
+                0
+            ),
+            ("gym.sandbox.cpu_count", MetricKind::Gauge, "{cpu}", 0),
+            ("gym.sandbox.cpu_used_percentage", MetricKind::Gauge, "%", 0),
+            (
+                "gym.sandbox.create_retry_total",
+                MetricKind::Counter,
+                "1",
+                0
+            ),
+            (
+                "gym.sandbox.exec_duration_ms",
+                MetricKind::Histogram,
+                "ms",
+                12
+            ),
+            ("gym.sandbox.memory_total_mib", MetricKind::Gauge, "MiBy", 0),
+            ("gym.sandbox.memory_used_mib", MetricKind::Gauge, "MiBy", 0),
+            (
+                "gym.sandbox.sample_skipped_total",
+                MetricKind::Counter,
+                "1",
+                0
+            ),
+            (
+                "gym.sandbox.startup_duration_ms",
+                MetricKind::Histogram,
+                "ms",
+                12
+            ),
             ("gym.servers.active", MetricKind::Gauge, "", 0),
             ("gym.verify.duration_ms", MetricKind::Histogram, "ms", 15),
             ("gym.verify.success_rate", MetricKind::Gauge, "", 0),

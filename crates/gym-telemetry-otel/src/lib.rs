@@ -50,6 +50,8 @@ pub mod propagation;
 mod random;
 mod recorder;
 mod resource;
+#[doc(hidden)]
+pub mod sandbox;
 mod settings;
 mod span;
 mod stack;

@@ -17,7 +17,7 @@ use crate::resource;
 use crate::settings::Settings;
 use crate::thread::{MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry};
 use crate::warn::warn;
-use crate::{fork, propagation};
+use crate::{fork, propagation, sandbox};
 
 /// Starts the telemetry of this process, once and for good.
 ///
@@ -140,6 +140,7 @@ fn decide(identity: ServerIdentity, make: Option<MakeSink>) -> Option<Launch> {
         return None;
     }
     propagation::settle(&settings);
+    sandbox::settle(&settings);
     if settings.traces.is_on() {
         group::set_report_hook(|text| warn(text.to_owned(), &text));
         if let Some(text) = group::apply_spec(&settings.span_groups) {

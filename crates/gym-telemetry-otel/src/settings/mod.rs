@@ -98,10 +98,6 @@ pub(crate) struct Settings {
     )]
     pub(crate) memory_profiling: MemoryProfilingConfig,
     /// Seconds between two readings of a sandbox's resources; 0 for none.
-    #[allow(
-        dead_code,
-        reason = "checked with the others, although nothing is read yet"
-    )]
     pub(crate) sandbox_resource_sample_interval_seconds: f64,
     /// Every setting with its value, secrets hidden, and who gave it.
     pub(crate) effective: Vec<Effective>,
