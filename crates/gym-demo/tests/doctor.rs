@@ -2,6 +2,8 @@
 
 #[path = "../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
+#[path = "../../gym-telemetry-otel/tests/support/tls.rs"]
+mod tls;
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -10,6 +12,7 @@ use std::time::Duration;
 
 use collector::{Behaviour, Collector, refusing_endpoint};
 use serde_json::Value;
+use tls::{Authority, Clients, Front};
 
 /// Catches hangs; an endpoint may take five seconds a signal.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -191,6 +194,85 @@ fn broken_set_ups_are_told_by_their_culprit() {
             );
         }
     }
+}
+
+#[test]
+fn broken_tls_is_told_by_its_culprit() {
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let collector = Collector::start();
+    let open = Front::start(collector.address(), &authority.server(), Clients::Anybody);
+    let closed = Front::start(
+        collector.address(),
+        &authority.server(),
+        Clients::Of(&authority),
+    );
+    let (open, closed) = (open.endpoint(), closed.endpoint());
+    let clear = format!("https://{}", collector.address());
+    let path = |path: &std::path::Path| path.to_str().expect("text").to_owned();
+    let (ca, other_ca) = (path(&authority.file()), path(&stranger.file()));
+    let (client, other_client) = (authority.client(), stranger.client());
+    let (certificate, other_key) = (path(&client.certificate_file), path(&other_client.key_file));
+    let on = ("NEMO_GYM_OTEL_ENABLED", "1");
+    let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let trust = "OTEL_EXPORTER_OTLP_CERTIFICATE";
+    let (show, key) = (
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+        "OTEL_EXPORTER_OTLP_CLIENT_KEY",
+    );
+    for (variables, culprit) in [
+        (
+            vec![(endpoint, &*open), (trust, &*other_ca)],
+            &["failed", "signed by nobody", trust][..],
+        ),
+        (
+            vec![(endpoint, &*open), (trust, "/nowhere/ca.pem")],
+            &["error", trust, "/nowhere/ca.pem"],
+        ),
+        (
+            vec![
+                (endpoint, &*open),
+                (trust, "-----BEGIN CERTIFICATE-----S3CR3T"),
+            ],
+            &["error", trust, "path of a PEM file"],
+        ),
+        (
+            vec![(endpoint, &*clear), (trust, &*ca)],
+            &["failed", "does not answer in TLS"],
+        ),
+        (
+            vec![(endpoint, &*closed), (trust, &*ca)],
+            &["failed", "wants a certificate of this process", show, key],
+        ),
+        (
+            vec![
+                (endpoint, &*closed),
+                (trust, &*ca),
+                (show, &*certificate),
+                (key, &*other_key),
+            ],
+            &["error", "does not belong to", show, key],
+        ),
+    ] {
+        let mut variables = variables;
+        variables.push(on);
+        let (told, is_content) = text(&doctor(None, &variables, false));
+        assert!(!is_content, "{told}");
+        for part in culprit {
+            assert!(told.contains(part), "{variables:?}: no {part:?} in\n{told}");
+        }
+    }
+    let good = path(&client.key_file);
+    let variables = [
+        on,
+        (endpoint, &*closed),
+        (trust, &*ca),
+        (show, &*certificate),
+        (key, &*good),
+        ("NEMO_GYM_OTEL_SPAN_GROUPS", "per_rollout"),
+    ];
+    let (told, is_content) = text(&doctor(None, &variables, false));
+    assert!(is_content, "{told}");
+    assert_eq!(collector.received().spans().count(), 1);
 }
 
 #[test]
