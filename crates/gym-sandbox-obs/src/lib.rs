@@ -40,18 +40,21 @@
 //! # assert!(matches!(solve.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(0))));
 //! ```
 //!
-//! What is not known is absent, never zero. A provider that can be read implements [`ResourceReader`]; one task reads
+//! What is not known is absent, never zero. A provider that can be read implements [`ResourceReader`]; one thread reads
 //! for all sandboxes of a process, each reading is over within two seconds, and none delays or fails the caller.
 //!
 //! # Features
 //!
 //! - `telemetry`: records. Without it every call passes through to what it wraps and every type here that observes is
 //!   zero-sized; nothing is read.
+//! - `local`: reads process groups of this machine.
 //! - `opensandbox`: reads allocations and samples of OpenSandbox.
 #![forbid(unsafe_code)]
 
 mod allocation;
 mod lifecycle;
+#[cfg(feature = "local")]
+mod local;
 #[cfg(feature = "opensandbox")]
 pub mod opensandbox;
 mod reader;
@@ -64,6 +67,8 @@ pub use lifecycle::{
     BorrowedSandbox, RequestBuilder, SandboxObservation, SandboxRequest, SandboxStart,
     set_max_reads_in_flight,
 };
+#[cfg(feature = "local")]
+pub use local::LocalReader;
 pub use reader::{Reading, ResourceReader};
 pub use sample::Sample;
 pub use submitted::Submitted;
