@@ -1,4 +1,4 @@
-//! `MeteredSemaphore` beside tokio's own: `cargo bench -p gym-concurrency`, and with `--features telemetry`.
+//! `MeteredSemaphore` beside tokio's own: `cargo bench -p gym-benches --bench semaphore`, and with `--features telemetry`.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -17,6 +17,10 @@ use crate::tools::{self, Tools, is_unattended};
 
 /// The package whose examples the README shows.
 const FACADE: &str = "gym-telemetry-api";
+/// The package of the benchmarks.
+const BENCHMARKS: &str = "gym-benches";
+/// Its feature that brings in other stacks.
+const OTHER_STACKS: &str = "peers";
 /// Tells a test where a Python with OpenTelemetry is. Unset: there is none.
 const PYTHON: &str = "GYM_TEST_PYTHON";
 /// Tells a test where a `gym-demo` built without telemetry is. Unset: there is none.
@@ -73,12 +77,7 @@ pub(crate) fn run() -> Result<()> {
 
 fn clippy(members: &[Member], build: Build) -> Result<()> {
     for member in members.iter().filter(|member| member.is_in(build)) {
-        for features in member.feature_combinations() {
-            let has_telemetry = features.contains(&TELEMETRY);
-            let has_switch = member.features.iter().any(|feature| feature == TELEMETRY);
-            if has_switch && has_telemetry != (build == Build::On) {
-                continue;
-            }
+        for features in combinations(member, build) {
             let features = features.join(",");
             println!("    {} [{features}]", member.name);
             cargo([
@@ -93,6 +92,23 @@ fn clippy(members: &[Member], build: Build) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Every combination of a package's features that belongs to a build.
+///
+/// Of the benchmarks only the largest: nothing depends on them. Other stacks are measured beside the compiled-in build
+/// alone.
+fn combinations(member: &Member, build: Build) -> Vec<Vec<&str>> {
+    if member.name == BENCHMARKS {
+        let mut features = member.features_in(build);
+        features.retain(|feature| build == Build::On || *feature != OTHER_STACKS);
+        return vec![features];
+    }
+    let has_switch = member.features.iter().any(|feature| feature == TELEMETRY);
+    let mut combinations = member.feature_combinations();
+    combinations
+        .retain(|features| !has_switch || features.contains(&TELEMETRY) == (build == Build::On));
+    combinations
 }
 
 fn test(members: &[Member], build: Build, tools: &Tools) -> Result<Tally> {
@@ -138,11 +154,15 @@ fn document(members: &[Member], build: Build) -> Result<()> {
         .run()
 }
 
-/// A cargo command over every package of a build, with all the features that belong to it.
+/// A cargo command over every package of a build, with all the features that belong to it; without the benchmarks, which
+/// have neither tests nor readers.
 fn selected(subcommand: &str, members: &[Member], build: Build) -> Invocation {
     let mut command = cargo([subcommand]);
     let mut features = Vec::new();
-    for member in members.iter().filter(|member| member.is_in(build)) {
+    let selected = members
+        .iter()
+        .filter(|member| member.is_in(build) && member.name != BENCHMARKS);
+    for member in selected {
         command = command.args(["--package", &member.name]);
         for feature in member.features_in(build) {
             features.push(format!("{}/{feature}", member.name));
@@ -166,4 +186,26 @@ fn keep_compiled_out_demo() -> Result<()> {
         .and_then(|()| fs::copy(&built, &kept))
         .map_err(|error| Failure::io("could not keep a copy of", &built, &error))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_is_in_one_build_and_the_benchmarks_are_in_both() {
+        let members = members().expect("the manifests can be read");
+        for member in &members {
+            let has_switch = member.features.iter().any(|feature| feature == TELEMETRY);
+            let [off, on] = [Build::Off, Build::On].map(|build| combinations(member, build));
+            if member.name == BENCHMARKS {
+                assert_eq!((off.len(), on.len()), (1, 1));
+                assert!(!off[0].contains(&TELEMETRY) && !off[0].contains(&OTHER_STACKS));
+                assert_eq!(on[0].len(), member.features.len());
+            } else if has_switch {
+                assert_eq!(off.len() + on.len(), member.feature_combinations().len());
+                assert!(on.iter().all(|features| features.contains(&TELEMETRY)));
+            }
+        }
+    }
 }

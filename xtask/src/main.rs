@@ -6,6 +6,7 @@
     reason = "what a task runner prints is its result"
 )]
 
+mod bench;
 mod ci;
 mod command;
 mod docs;
@@ -26,6 +27,9 @@ usage: cargo xtask <task>
 
 tasks:
   ci            all checks and tests, in both builds
+  bench         what telemetry costs, beside other stacks; minutes, on a machine that does nothing else
+    --write                             put the tables into docs/performance.md as well
+    --instructions                      only count instructions, with valgrind, and compare with the limits
   check-noop    whether compiled-out telemetry leaves nothing behind
     --self-test                         whether each of these checks can fail
     --manifest-path CRATE [--bin NAME]  the same for another crate
@@ -53,6 +57,7 @@ fn run(arguments: &[String]) -> Result<()> {
     match (task, rest) {
         ("ci", []) => ci::run(),
         ("demo", rest) => demo(rest),
+        ("bench", rest) => bench::run(rest),
         ("check-noop", rest) => noop::run(rest),
         ("docs", []) => docs::run(docs::Mode::Write),
         ("docs", [check]) if check == "--check" => docs::run(docs::Mode::Check),

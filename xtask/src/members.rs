@@ -13,7 +13,11 @@ pub(crate) const TELEMETRY: &str = "telemetry";
 const BACK_END: &str = "gym-telemetry-otel";
 
 /// Members that are not below `crates`.
-const TOOLS: [&str; 2] = ["xtask/Cargo.toml", "xtask/probes/Cargo.toml"];
+const TOOLS: [&str; 3] = [
+    "benches/Cargo.toml",
+    "xtask/Cargo.toml",
+    "xtask/probes/Cargo.toml",
+];
 
 /// Which of the two builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Telemetry with an exporter of the test's own.
 
 mod capture;
+mod discard;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::recorder::{Recorder, RecorderSettings};
 use crate::thread::{Plan, Schedule, SdkSpanSink, Sinks, Telemetry};
 
 pub use capture::{Capture, CapturedSpan};
+pub use discard::Discard;
 
 /// Settles this process on exporting its spans through `exporter`, all span groups on.
 ///

@@ -7,7 +7,7 @@
 //! <!-- end -->
 //! ```
 
-mod parts;
+pub(crate) mod parts;
 mod schema;
 pub(crate) mod source;
 mod tables;
@@ -17,6 +17,9 @@ use std::path::PathBuf;
 
 use crate::command::root;
 use crate::failure::{Failure, Result};
+
+/// What generated parts are marked with.
+const MARK: &str = "generated";
 
 /// Whether to write what differs or to complain about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     for page in pages()? {
         let old = fs::read_to_string(&page)
             .map_err(|error| Failure::io("could not read", &page, &error))?;
-        let new = parts::replace(&old, content)
+        let new = parts::replace(&old, MARK, content)
             .map_err(|failure| Failure::new(format!("{}: {failure}", page.display())))?;
         if old == new {
             continue;

@@ -2,23 +2,27 @@
 
 use crate::failure::{Failure, Result};
 
-const BEGIN: &str = "<!-- generated: ";
 const BEGIN_END: &str = " -->";
 const END: &str = "<!-- end -->";
 
-/// Replaces the text of each generated part by what `content` makes of its name.
+/// Replaces the text of each part that is marked with `word` by what `content` makes of its name.
 ///
 /// # Errors
 ///
 /// If a part is not closed, or `content` fails.
-pub(super) fn replace(page: &str, content: impl Fn(&str) -> Result<String>) -> Result<String> {
+pub(crate) fn replace(
+    page: &str,
+    word: &str,
+    content: impl Fn(&str) -> Result<String>,
+) -> Result<String> {
+    let begin = format!("<!-- {word}: ");
     let mut result = String::with_capacity(page.len());
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         result.push_str(line);
         result.push('\n');
         let name = line
-            .strip_prefix(BEGIN)
+            .strip_prefix(&begin)
             .and_then(|rest| rest.strip_suffix(BEGIN_END));
         let Some(name) = name else {
             continue;
@@ -51,8 +55,8 @@ mod tests {
 
     #[test]
     fn only_the_generated_part_changes() {
-        let page =
-            replace(PAGE, |name| Ok(format!("new {name}"))).expect("the page is well formed");
+        let page = replace(PAGE, "generated", |name| Ok(format!("new {name}")))
+            .expect("the page is well formed");
         assert_eq!(
             page,
             "# Title\n<!-- generated: numbers -->\nnew numbers\n<!-- end -->\ntext\n"
@@ -60,17 +64,26 @@ mod tests {
     }
 
     #[test]
+    fn a_part_with_another_mark_stays() {
+        let page =
+            replace(PAGE, "measured", |_| Ok(String::new())).expect("the page is well formed");
+        assert_eq!(page, PAGE);
+    }
+
+    #[test]
     fn a_second_run_changes_nothing() {
         let content = |_: &str| Ok(String::from("one\ntwo\n\n"));
-        let once = replace(PAGE, content).expect("the page is well formed");
-        let twice = replace(&once, content).expect("the page is well formed");
+        let once = replace(PAGE, "generated", content).expect("the page is well formed");
+        let twice = replace(&once, "generated", content).expect("the page is well formed");
         assert_eq!(once, twice);
     }
 
     #[test]
     fn an_open_part_is_an_error_that_names_it() {
-        let failure = replace("<!-- generated: numbers -->\nold\n", |_| Ok(String::new()))
-            .expect_err("the part is not closed");
+        let failure = replace("<!-- generated: numbers -->\nold\n", "generated", |_| {
+            Ok(String::new())
+        })
+        .expect_err("the part is not closed");
         assert!(failure.to_string().contains("`numbers`"), "{failure}");
     }
 

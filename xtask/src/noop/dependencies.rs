@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::members::{Build, Member, TELEMETRY, members};
 
 /// The packages whose trees are no concern of users.
-const TOOLS: [&str; 1] = ["noop-probes"];
+const TOOLS: [&str; 2] = ["gym-benches", "noop-probes"];
 
 /// Compares the tree of every package that has the switch with its list.
 pub(super) fn check(variant: Variant) -> Result<Vec<Finding>> {
