@@ -69,7 +69,7 @@ fn draw<T>(from: impl FnOnce(&mut State) -> T) -> T {
 fn next(lane: &mut u64, now: Tick) -> u64 {
     *lane = lane
         .wrapping_add(0x9e37_79b9_7f4a_7c15)
-        .wrapping_add(now.nanos());
+        .wrapping_add(now.raw());
     let mut word = *lane;
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -89,7 +89,7 @@ mod tests {
                 .map(|_| {
                     scope.spawn(|| {
                         (0..10_000)
-                            .map(|n| (trace_id(Tick::from_nanos(n)), span_id(Tick::from_nanos(n))))
+                            .map(|n| (trace_id(Tick::from_raw(n)), span_id(Tick::from_raw(n))))
                             .collect::<Vec<_>>()
                     })
                 })
@@ -114,7 +114,7 @@ mod tests {
         let draw_all = |clock: u64| {
             STATE.set(start);
             (0..10_000)
-                .map(|n| span_id(Tick::from_nanos(clock + n * 50)))
+                .map(|n| span_id(Tick::from_raw(clock + n * 50)))
                 .collect::<Vec<_>>()
         };
         let first: HashSet<_> = draw_all(1_000).into_iter().map(SpanId::to_bytes).collect();
@@ -130,7 +130,7 @@ mod tests {
         };
         let [first, second] = [0, 1].map(|_| {
             STATE.set(inherited);
-            trace_id(Tick::from_nanos(7))
+            trace_id(Tick::from_raw(7))
         });
         assert_ne!(first, second);
     }
@@ -139,7 +139,7 @@ mod tests {
     fn each_bit_of_an_id_is_set_about_half_of_the_time() {
         let mut set = [0_u32; 64];
         for n in 0..10_000 {
-            let word = u64::from_be_bytes(span_id(Tick::from_nanos(n)).to_bytes());
+            let word = u64::from_be_bytes(span_id(Tick::from_raw(n)).to_bytes());
             for (bit, count) in set.iter_mut().enumerate() {
                 *count += u32::from(word >> bit & 1 == 1);
             }

@@ -13,6 +13,7 @@ mod limits;
 mod link;
 mod node;
 mod open;
+mod raw;
 mod sampling;
 mod start;
 
