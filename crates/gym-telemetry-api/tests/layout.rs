@@ -47,7 +47,7 @@ fn both_builds_agree_on_what_can_be_sent_shared_and_copied() {
         Parent<'static>: Send = true Sync = true Unpin = true Clone = true Copy = true Default = true;
         SpanOptions<'static>: Send = true Sync = true Unpin = true Clone = true Copy = true Default = true;
         Status: Send = true Sync = true Unpin = true Clone = true Copy = false Default = true;
-        Attributes<'static>: Send = true Sync = true Unpin = true Clone = false Copy = false Default = false;
+        Attributes<'static>: Send = false Sync = false Unpin = true Clone = false Copy = false Default = false;
         Stopwatch: Send = true Sync = true Unpin = true Clone = true Copy = false Default = false;
         TelemetryHandle: Send = true Sync = true Unpin = true Clone = true Copy = true Default = false;
         Span: UnwindSafe = true RefUnwindSafe = true;

@@ -6,7 +6,7 @@ use gym_telemetry_core::value::StrArray;
 use gym_telemetry_core::{Redaction, ToValue, Value};
 use opentelemetry::{Array, Key, KeyValue, StringValue, Value as OtelValue};
 
-use crate::recorder::{SpanLimits, cut};
+use crate::recorder::{Entry, Owned, Scratch, SpanLimits, cut, with_entry};
 
 /// Collects attributes; the closures that describe a span, an event or a link get one.
 ///
@@ -14,37 +14,179 @@ use crate::recorder::{SpanLimits, cut};
 /// are dropped and counted.
 #[derive(Debug)]
 pub struct Attributes<'a> {
-    list: &'a mut AttributeList,
-    limit: usize,
-    value_length: Option<usize>,
-    redaction: Redaction<'a>,
+    sink: Sink<'a>,
+    /// `None` is the default: what takes no part in a log is redacted here, the rest when the log is read.
+    redaction: Option<Redaction<'a>>,
+}
+
+/// Where attributes go.
+#[derive(Debug)]
+enum Sink<'a> {
+    /// To a span, one by one.
+    Record(&'a Owned),
+    /// The same, for a span that somebody else owns.
+    Entry(Entry),
+    Event(&'a mut EventAttributes),
+    List {
+        list: &'a mut AttributeList,
+        limit: usize,
+        value_length: Option<usize>,
+    },
 }
 
 impl<'a> Attributes<'a> {
-    pub(crate) fn new(
+    #[inline]
+    pub(crate) fn of_record(record: &'a Owned) -> Self {
+        Self {
+            sink: Sink::Record(record),
+            redaction: None,
+        }
+    }
+
+    pub(crate) fn of_entry(entry: Entry) -> Self {
+        Self {
+            sink: Sink::Entry(entry),
+            redaction: None,
+        }
+    }
+
+    pub(crate) fn of_event(event: &'a mut EventAttributes) -> Self {
+        Self {
+            sink: Sink::Event(event),
+            redaction: None,
+        }
+    }
+
+    pub(crate) fn of_list(
         list: &'a mut AttributeList,
         limit: usize,
         limits: &SpanLimits,
         redaction: Redaction<'a>,
     ) -> Self {
         Self {
-            list,
-            limit,
-            value_length: limits.value_length,
-            redaction,
+            sink: Sink::List {
+                list,
+                limit,
+                value_length: limits.value_length,
+            },
+            redaction: Some(redaction),
+        }
+    }
+
+    pub(crate) fn redacting(self, redaction: Redaction<'a>) -> Self {
+        Self {
+            redaction: Some(redaction),
+            ..self
         }
     }
 
     /// Sets an attribute. The last value of a key wins; `None` values are skipped.
+    #[inline]
     pub fn set<V>(&mut self, key: impl Into<Cow<'static, str>>, value: &V)
     where
         V: ToValue + ?Sized,
     {
-        if let Some(value) = value.to_value() {
-            let key = key.into();
-            let value = own(self.redaction.apply(&key, value), self.value_length);
-            self.list.set(key.into(), value, self.limit);
+        let Some(value) = value.to_value() else {
+            return;
+        };
+        let key = key.into();
+        // The way of nearly all attributes.
+        if let (Sink::Record(record), None, Cow::Borrowed(key)) = (&self.sink, self.redaction, &key)
+            && record.append_attribute(key, &value, false)
+        {
+            return;
         }
+        self.put(key, value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put(&mut self, key: Cow<'static, str>, value: Value<'_>) {
+        let is_clear = self.redaction.is_some();
+        let value = match self.redaction {
+            Some(redaction) => redaction.apply(&key, value),
+            None => value,
+        };
+        match &mut self.sink {
+            Sink::Record(record) => set_on(record, key, value, is_clear),
+            Sink::Entry(entry) => {
+                with_entry(*entry, |record| set_on(record, key, value, is_clear));
+            }
+            Sink::Event(event) => event.set(key, value),
+            Sink::List {
+                list,
+                limit,
+                value_length,
+            } => list.set(key.into(), own(value, *value_length), *limit),
+        }
+    }
+}
+
+/// Sets an attribute of a span. No foreign code runs in here.
+fn set_on(record: &Owned, key: Cow<'static, str>, value: Value<'_>, is_clear: bool) {
+    if let Cow::Borrowed(key) = key
+        && record.append_attribute(key, &value, is_clear)
+    {
+        return;
+    }
+    record.change(|body, limits| {
+        let value = if is_clear {
+            value
+        } else {
+            Redaction::DEFAULT.apply(&key, value)
+        };
+        let value = own(value, limits.value_length);
+        body.attributes.set(key.into(), value, limits.attributes);
+    });
+}
+
+/// Attributes of an event that is being described.
+#[derive(Debug)]
+pub(crate) struct EventAttributes {
+    scratch: Scratch,
+    /// All of them, if the scratch cannot hold one.
+    list: Option<AttributeList>,
+    limits: SpanLimits,
+}
+
+impl EventAttributes {
+    pub(crate) fn new(limits: &SpanLimits) -> Self {
+        Self {
+            scratch: Scratch::new(),
+            list: None,
+            limits: *limits,
+        }
+    }
+
+    fn set(&mut self, key: Cow<'static, str>, value: Value<'_>) {
+        if self.list.is_none()
+            && let Cow::Borrowed(key) = key
+            && self.scratch.attribute(key, &value, false)
+        {
+            return;
+        }
+        let mut list = self.take_list();
+        let value = own(
+            Redaction::DEFAULT.apply(&key, value),
+            self.limits.value_length,
+        );
+        list.set(key.into(), value, self.limits.event_attributes);
+        self.list = Some(list);
+    }
+
+    /// What a log can hold, unless that is not all.
+    pub(crate) fn scratch(&self) -> Option<&Scratch> {
+        self.list.is_none().then_some(&self.scratch)
+    }
+
+    pub(crate) fn take_list(&mut self) -> AttributeList {
+        self.list.take().unwrap_or_else(|| {
+            let mut list = AttributeList::default();
+            for entry in self.scratch.entries() {
+                list.apply(entry, self.limits.event_attributes, &self.limits);
+            }
+            list
+        })
     }
 }
 
@@ -65,16 +207,10 @@ impl AttributeList {
             self.dropped = self.dropped.saturating_add(1);
         }
     }
-
-    pub(crate) fn append(&mut self, other: Self, limit: usize) {
-        for item in other.items {
-            self.set(item.key, item.value, limit);
-        }
-        self.dropped = self.dropped.saturating_add(other.dropped);
-    }
 }
 
-fn own(value: Value<'_>, length: Option<usize>) -> OtelValue {
+/// A value of our own.
+pub(crate) fn own(value: Value<'_>, length: Option<usize>) -> OtelValue {
     match value {
         Value::Bool(value) => OtelValue::Bool(value),
         Value::I64(value) => OtelValue::I64(value),
@@ -109,7 +245,7 @@ mod tests {
         describe: impl FnOnce(&mut Attributes<'_>),
     ) -> AttributeList {
         let mut list = AttributeList::default();
-        describe(&mut Attributes::new(
+        describe(&mut Attributes::of_list(
             &mut list,
             limit,
             limits,

@@ -1,13 +1,11 @@
 //! What new spans hang on and what goes out with requests, carried along with the work.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use gym_telemetry_core::{Baggage, SpanContext};
 
-use crate::recorder::Link;
+use crate::recorder::{Guard, Link, current_context, run_in_context};
 use crate::span::Span;
-use crate::stack::{self, Entry, Frame};
 
 /// The ids of a span, baggage and a rollout id: what has to follow the work into a task or a thread.
 ///
@@ -34,7 +32,7 @@ impl Context {
     /// The current context of this thread.
     #[must_use]
     pub fn current() -> Self {
-        stack::current_context()
+        current_context()
     }
 
     /// The empty context: spans started in it are roots.
@@ -61,7 +59,7 @@ impl Context {
     #[must_use]
     pub fn with_span(mut self, span: &Span) -> Self {
         if let Some(link) = span.link() {
-            self.link = Some(link.clone());
+            self.link = Some(link);
         }
         self
     }
@@ -94,16 +92,12 @@ impl Context {
     /// Makes this context current until the guard is dropped. Use
     /// [`in_context`](crate::FutureExt::in_context) for work that awaits.
     pub fn attach(&self) -> ContextGuard {
-        ContextGuard {
-            entry: stack::enter(Frame::Context(self.clone())),
-            not_send: PhantomData,
-        }
+        ContextGuard(Guard::enter(Box::new(self.clone())))
     }
 
     /// Runs `f` with this context as the current one.
     pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
-        let _entered = stack::enter_scope(Frame::Context(self.clone()));
-        f()
+        run_in_context(self, f)
     }
 
     pub(crate) fn link(&self) -> Option<&Link> {
@@ -116,18 +110,9 @@ impl Context {
 /// It cannot be sent to another thread. Guards may be dropped in any order.
 #[derive(Debug)]
 #[must_use = "the context is current only as long as the guard lives"]
-pub struct ContextGuard {
-    entry: Option<Entry>,
-    not_send: PhantomData<*const ()>,
-}
-
-impl Drop for ContextGuard {
-    fn drop(&mut self) {
-        if let Some(entry) = self.entry {
-            stack::leave(entry);
-        }
-    }
-}
+pub struct ContextGuard(
+    #[expect(dead_code, reason = "it is there to be dropped")] Guard<Box<Context>>,
+);
 
 /// Wraps `f` so that it runs in the context that is current now: for threads and `spawn_blocking`.
 ///

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use gym_telemetry_core::{Redaction, attribute, event};
+use gym_telemetry_core::value::StaticStr;
+use gym_telemetry_core::{attribute, event};
 
+use crate::attributes::{Attributes, EventAttributes};
 use crate::options::{Status, StatusStyle};
-use crate::recorder::{Event, Node};
+use crate::recorder::Owned;
 
 /// The type name of a panic.
 const PANIC: &str = "panic";
@@ -24,32 +26,20 @@ impl Failure {
         }
     }
 
-    /// Sets the status and adds the event.
-    pub(crate) fn record(self, node: &Node) {
-        let limits = node.recorder.limits();
-        let at = node.recorder.clock.now();
-        let description = self.description(node.status_style);
-        let event = node.record_exception.then(|| {
-            let describe = |attributes: &mut crate::Attributes<'_>| {
-                attributes.set(attribute::EXCEPTION_TYPE, self.type_name);
-                attributes.set(attribute::EXCEPTION_MESSAGE, &self.message);
-                attributes.set(attribute::EXCEPTION_ESCAPED, "False");
-            };
-            let attributes =
-                node.recorder
-                    .collect(limits.event_attributes, Redaction::DEFAULT, describe);
-            Event {
-                name: event::EXCEPTION.into(),
-                at,
-                attributes,
-            }
-        });
-        node.change(|body| {
-            body.set_status(Status::Error(description));
-            if let Some(event) = event {
-                body.add_event(event, limits.events);
-            }
-        });
+    /// Sets the status and adds the event. No foreign code runs in here.
+    pub(crate) fn record(self, record: &Owned) {
+        let recorder = record.recorder();
+        let at = recorder.clock.now();
+        let description = self.description(record.status_style());
+        record.set_status(Status::Error(description));
+        if record.records_exceptions() {
+            let mut event = EventAttributes::new(recorder.limits());
+            let mut attributes = Attributes::of_event(&mut event);
+            attributes.set(attribute::EXCEPTION_TYPE, &StaticStr(self.type_name));
+            attributes.set(attribute::EXCEPTION_MESSAGE, &self.message);
+            attributes.set(attribute::EXCEPTION_ESCAPED, &StaticStr("False"));
+            record.add_event(event::EXCEPTION.into(), at, event);
+        }
     }
 
     fn description(&self, style: StatusStyle) -> Cow<'static, str> {

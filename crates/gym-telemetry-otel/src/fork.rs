@@ -27,8 +27,10 @@ pub(crate) fn watch() {
 )]
 fn register() {
     unsafe extern "C" fn in_child() {
-        // Only async-signal-safe work is allowed here; an atomic addition is.
+        // Only async-signal-safe work is allowed here: an atomic addition, and a store to a thread local without
+        // destructor.
         GENERATION.fetch_add(1, Ordering::Relaxed);
+        crate::recorder::forget_lane();
     }
     // SAFETY: `in_child` lives as long as the program and keeps the contract of fork handlers: it neither
     // allocates, locks nor unwinds.

@@ -12,8 +12,8 @@ use pin_project_lite::pin_project;
 use crate::contain;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::recorder::{run_in, run_in_context};
 use crate::span::Span;
-use crate::stack::{self, Frame, Scope};
 
 /// Attaches spans and contexts to futures.
 ///
@@ -82,9 +82,9 @@ pin_project! {
     impl<F> PinnedDrop for InSpan<F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
-            {
-                let _entered = this.span.as_ref().and_then(enter);
-                this.future.set(None);
+            match &*this.span {
+                Some(span) => run_in(span, || this.future.set(None)),
+                None => this.future.set(None),
             }
             // A panic that unwinds meanwhile came from elsewhere: the one of this future was seen when it was polled.
             if let Some(span) = this.span.take() {
@@ -111,10 +111,9 @@ impl<F> InSpan<F> {
         let Some(span) = this.span else {
             return future.poll(context);
         };
-        let polled = {
-            let _entered = enter(span);
+        let polled = run_in(span, || {
             catch_unwind(AssertUnwindSafe(|| future.poll(context)))
-        };
+        });
         match polled {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(output)) => {
@@ -125,10 +124,8 @@ impl<F> InSpan<F> {
                 Poll::Ready(output)
             }
             Err(payload) => {
-                if let Some(node) = span.node() {
-                    let message = contain::message_of(&*payload).map(str::to_owned);
-                    Failure::panic(message).record(node);
-                }
+                let message = contain::message_of(&*payload).map(str::to_owned);
+                span.with_record(|record| Failure::panic(message).record(record));
                 if let Some(span) = this.span.take() {
                     span.end();
                 }
@@ -190,8 +187,7 @@ pin_project! {
     impl<F> PinnedDrop for InContext<F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
-            let _entered = stack::enter_scope(Frame::Context(this.context.clone()));
-            this.future.set(None);
+            run_in_context(this.context, || this.future.set(None));
         }
     }
 }
@@ -205,11 +201,6 @@ impl<F: Future> Future for InContext<F> {
             .future
             .as_pin_mut()
             .expect("a future is not polled while it is dropped");
-        let _entered = stack::enter_scope(Frame::Context(this.context.clone()));
-        future.poll(context)
+        run_in_context(this.context, || future.poll(context))
     }
-}
-
-fn enter(span: &Span) -> Option<Scope> {
-    span.frame().map(stack::enter_scope)
 }

@@ -54,7 +54,6 @@ mod resource;
 pub mod sandbox;
 mod settings;
 mod span;
-mod stack;
 #[doc(hidden)]
 pub mod testing;
 mod thread;

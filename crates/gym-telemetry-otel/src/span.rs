@@ -6,17 +6,17 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
 
 use gym_telemetry_core::{Redaction, SpanContext, ToValue};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, EventAttributes};
 use crate::contain::contain;
 use crate::failure::Failure;
 use crate::options::{SpanOptions, Status};
 use crate::process;
-use crate::recorder::{Event, Link, Node, Recorder, SpanLink, Started};
-use crate::stack::{self, Entry, Frame};
+use crate::recorder::{
+    Guard, Link, Owned, Recorder, SpanLink, Started, current_entry, run_in, with_entry,
+};
 
 /// A piece of work with a beginning and an end.
 ///
@@ -77,13 +77,14 @@ impl Span {
     #[inline]
     #[must_use]
     pub fn is_recording(&self) -> bool {
-        self.node().is_some_and(|node| node.is_open())
+        self.with_record(|record| record.recorder().is_open())
+            .unwrap_or(false)
     }
 
     /// The ids of the span, which it also has if its trace is not sampled.
     #[must_use]
     pub fn context(&self) -> Option<SpanContext> {
-        self.link().and_then(Link::span_context)
+        self.link()?.span_context()
     }
 
     /// Sets an attribute. The last value of a key wins; `None` values are skipped.
@@ -111,26 +112,37 @@ impl Span {
         keys: &[&str],
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) {
-        self.merge(Redaction::custom(keys), attributes);
+        self.merge(Some(Redaction::custom(keys)), attributes);
     }
 
     /// Sets the attributes that a closure names; what the macros expand to.
     #[doc(hidden)]
     #[inline]
     pub fn set(&self, attributes: impl FnOnce(&mut Attributes<'_>)) {
-        if self.node().is_some() {
-            self.merge(Redaction::DEFAULT, attributes);
+        if self.is_record() {
+            self.merge(None, attributes);
         }
     }
 
     // Out of line: the places that set attributes stay small.
     #[inline(never)]
-    fn merge(&self, redaction: Redaction<'_>, attributes: impl FnOnce(&mut Attributes<'_>)) {
-        let Some(node) = self.node() else { return };
-        let limit = node.recorder.limits().attributes;
-        // Foreign code runs before the span is locked: it may use this very span.
-        let list = node.recorder.collect(limit, redaction, attributes);
-        node.change(|body| body.attributes.append(list, limit));
+    fn merge(
+        &self,
+        redaction: Option<Redaction<'_>>,
+        attributes: impl FnOnce(&mut Attributes<'_>),
+    ) {
+        // Each attribute is set on its own, with no foreign code in between, so an expression may use this very span.
+        let mut target = match &self.started {
+            Started::Recorded(record) => Attributes::of_record(record),
+            Started::Borrowed(entry) => Attributes::of_entry(*entry),
+            Started::Nothing | Started::Passive(_) => return,
+        };
+        if let Some(redaction) = redaction {
+            target = target.redacting(redaction);
+        }
+        if contain(|| attributes(&mut target)).is_err() {
+            self.count_panic();
+        }
     }
 
     /// Adds an event that happens now.
@@ -139,62 +151,58 @@ impl Span {
         name: impl Into<Cow<'static, str>>,
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) {
-        let Some(node) = self.node() else { return };
-        let at = node.recorder.clock.now();
-        let limits = node.recorder.limits();
-        let attributes =
-            node.recorder
-                .collect(limits.event_attributes, Redaction::DEFAULT, attributes);
-        let event = Event {
-            name: name.into(),
-            at,
-            attributes,
+        let Some(recorder) = self.recorder() else {
+            return;
         };
-        node.change(|body| body.add_event(event, limits.events));
+        let at = recorder.clock.now();
+        let mut event = EventAttributes::new(recorder.limits());
+        if contain(|| attributes(&mut Attributes::of_event(&mut event))).is_err() {
+            recorder.counts.panics.add(1);
+        }
+        let name = name.into();
+        self.with_record(|record| record.add_event(name, at, event));
     }
 
     /// Adds a link to another span that this one has to do with.
     pub fn add_link(&self, context: &SpanContext, attributes: impl FnOnce(&mut Attributes<'_>)) {
-        let Some(node) = self.node() else { return };
-        let limits = node.recorder.limits();
-        let attributes =
-            node.recorder
-                .collect(limits.link_attributes, Redaction::DEFAULT, attributes);
+        let Some(recorder) = self.recorder() else {
+            return;
+        };
         let link = SpanLink {
             context: context.clone(),
-            attributes,
+            attributes: recorder.collect(recorder.limits().link_attributes, attributes),
         };
-        node.change(|body| body.add_link(link, limits.links));
+        self.with_record(|record| record.add_link(link));
     }
 
     /// Changes the name.
     pub fn update_name(&self, name: impl Into<Cow<'static, str>>) {
-        if let Some(node) = self.node() {
+        if self.is_record() {
             let name = name.into();
-            node.change(|body| body.name = name);
+            self.with_record(|record| record.set_name(name));
         }
     }
 
     /// Sets the status, unless it is `Ok` already.
     pub fn set_status(&self, status: Status) {
-        if let Some(node) = self.node() {
-            node.change(|body| body.set_status(status));
-        }
+        self.with_record(|record| record.set_status(status));
     }
 
     /// Records that the work failed: the status becomes an error, and unless the span was started without, an
     /// `exception` event tells the type and the message. The message must not hold secrets.
     pub fn record_error<E: Display + ?Sized>(&self, error: &E) {
-        let Some(node) = self.node() else { return };
+        if !self.is_record() {
+            return;
+        }
         match contain(|| error.to_string()) {
             Ok(message) => {
-                Failure {
+                let failure = Failure {
                     type_name: std::any::type_name::<E>(),
                     message: Some(message),
-                }
-                .record(node);
+                };
+                self.with_record(|record| failure.record(record));
             }
-            Err(_) => node.recorder.counts.panics.add(1),
+            Err(_) => self.count_panic(),
         }
     }
 
@@ -208,22 +216,12 @@ impl Span {
     /// Never hold the guard over an `.await`: use [`in_span`](crate::FutureExt::in_span) there.
     #[inline]
     pub fn entered(self) -> Entered {
-        let entry = if self.is_nothing() {
-            None
-        } else {
-            self.enter()
-        };
-        Entered {
-            entry,
-            span: self,
-            not_send: PhantomData,
-        }
+        Entered(Guard::enter(self))
     }
 
     /// Runs `f` with the span as the current one, without ending it.
     pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
-        let _entered = self.frame().map(stack::enter_scope);
-        f()
+        run_in(self, f)
     }
 
     #[inline]
@@ -231,48 +229,58 @@ impl Span {
         matches!(self.started, Started::Nothing)
     }
 
-    fn enter(&self) -> Option<Entry> {
-        self.frame().and_then(stack::enter)
-    }
-
-    pub(crate) fn link(&self) -> Option<&Link> {
-        match &self.started {
-            Started::Nothing => None,
-            Started::Recorded(node) => Some(&node.link),
-            Started::Passive(link) => Some(link),
-        }
+    #[inline]
+    fn is_record(&self) -> bool {
+        matches!(self.started, Started::Recorded(_) | Started::Borrowed(_))
     }
 
     #[inline]
-    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+    pub(crate) fn started(&self) -> &Started {
+        &self.started
+    }
+
+    pub(crate) fn link(&self) -> Option<Link> {
         match &self.started {
-            Started::Recorded(node) => Some(node),
-            _ => None,
+            Started::Passive(link) => Some(Link::clone(link)),
+            _ => self.with_record(Owned::link),
         }
     }
 
-    /// What entering the span puts on the stack.
-    pub(crate) fn frame(&self) -> Option<Frame> {
+    fn recorder(&self) -> Option<&'static Recorder> {
+        self.with_record(Owned::recorder)
+    }
+
+    /// Gives `f`, which must not run foreign code, the record. `None` if the span is not recorded.
+    #[inline]
+    pub(crate) fn with_record<T>(&self, f: impl FnOnce(&Owned) -> T) -> Option<T> {
         match &self.started {
-            Started::Nothing => None,
-            Started::Recorded(node) => Some(Frame::Recorded(Arc::clone(node))),
-            Started::Passive(link) => Some(Frame::Passive(Arc::clone(link))),
+            Started::Recorded(record) => Some(f(record)),
+            Started::Borrowed(entry) => with_entry(*entry, f),
+            Started::Nothing | Started::Passive(_) => None,
+        }
+    }
+
+    fn count_panic(&self) {
+        if let Some(recorder) = self.recorder() {
+            recorder.counts.panics.add(1);
         }
     }
 
     fn drop_started(&mut self) {
-        if let Some(node) = self.node()
+        if let Started::Recorded(record) = &self.started
             && std::thread::panicking()
-            && !node.started_panicking
+            && !record.started_panicking()
         {
-            Failure::panic(None).record(node);
+            Failure::panic(None).record(record);
         }
         self.finish();
     }
 
+    #[inline]
     fn finish(&mut self) {
-        if let Started::Recorded(node) = std::mem::take(&mut self.started) {
-            Recorder::finish(node);
+        if let Started::Recorded(record) = std::mem::take(&mut self.started) {
+            let now = record.recorder().clock.now();
+            record.end(now);
         }
     }
 }
@@ -296,30 +304,17 @@ impl Drop for Span {
 /// thread. Guards may be dropped in any order.
 #[derive(Debug)]
 #[must_use = "the span is current only as long as the guard lives"]
-pub struct Entered {
-    span: Span,
-    entry: Option<Entry>,
-    not_send: PhantomData<*const ()>,
-}
+pub struct Entered(Guard<Span>);
 
 impl Entered {
     /// Ends the span now.
-    pub fn end(mut self) {
-        self.leave();
-        self.span.finish();
+    pub fn end(self) {
+        self.exit().end();
     }
 
     /// Makes the span a mere value again, without ending it.
-    pub fn exit(mut self) -> Span {
-        self.leave();
-        std::mem::take(&mut self.span)
-    }
-
-    #[inline]
-    fn leave(&mut self) {
-        if let Some(entry) = self.entry.take() {
-            stack::leave(entry);
-        }
+    pub fn exit(self) -> Span {
+        self.0.exit()
     }
 }
 
@@ -327,15 +322,7 @@ impl Deref for Entered {
     type Target = Span;
 
     fn deref(&self) -> &Span {
-        &self.span
-    }
-}
-
-impl Drop for Entered {
-    #[inline]
-    fn drop(&mut self) {
-        // The span itself ends after this, outside of its own context.
-        self.leave();
+        &self.0
     }
 }
 
@@ -345,19 +332,11 @@ impl Drop for Entered {
 /// or [`in_current_context`](crate::FutureExt::in_current_context), is a parent for new spans but takes no
 /// attributes: start a span of its own for work that moves elsewhere.
 pub fn with_current_span<T>(f: impl FnOnce(&Span) -> T) -> T {
-    /// Does not end the span it has borrowed.
-    struct Borrowed(Span);
-    impl Drop for Borrowed {
-        fn drop(&mut self) {
-            self.0.started = Started::Nothing;
-        }
-    }
-    let started = stack::current_node().map_or(Started::Nothing, Started::Recorded);
-    let borrowed = Borrowed(Span {
-        started,
+    let borrowed = Span {
+        started: current_entry().map_or(Started::Nothing, Started::Borrowed),
         not_sync: PhantomData,
-    });
-    f(&borrowed.0)
+    };
+    f(&borrowed)
 }
 
 /// Sets attributes of the current span, in the sense of [`with_current_span`].

@@ -211,8 +211,10 @@ pub enum Status {
 }
 
 /// Collects attributes; in this build nothing.
+///
+/// It stays on its thread, like the span that it writes to in the build with telemetry.
 #[derive(Debug)]
-pub struct Attributes<'a>(PhantomData<&'a mut ()>);
+pub struct Attributes<'a>(PhantomData<(&'a mut (), *const ())>);
 
 impl Attributes<'_> {
     /// Does nothing.

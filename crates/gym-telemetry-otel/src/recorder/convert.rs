@@ -11,8 +11,10 @@ use opentelemetry::trace::{
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
+use super::body::Body;
 use super::clock::Anchor;
-use super::node::{Body, Node, State};
+use super::limits::SpanLimits;
+use super::raw::Record;
 use crate::options::Status;
 
 pub(crate) fn trace_id(id: TraceId) -> OtelTraceId {
@@ -64,41 +66,43 @@ pub(crate) fn kind(kind: SpanKind) -> OtelSpanKind {
     }
 }
 
-/// Takes the data of an ended or truncated span; says whether it was truncated.
-pub(crate) fn span_data(node: &Node, anchor: &Anchor) -> (SpanData, bool) {
-    let mut body = node.body.lock();
-    let truncated = body.state == State::Truncated;
-    let end_time = anchor.wall_time(body.end);
-    if truncated {
+/// Takes the data of a span.
+pub(crate) fn span_data(record: &Record, anchor: &Anchor, limits: &SpanLimits) -> SpanData {
+    let mut body = match record.heap() {
+        None => Body::replay(record, limits),
+        Some(heap) => heap.lock().take(),
+    };
+    let end_time = anchor.wall_time(record.end());
+    let truncated_at = record.is_truncated().then_some(end_time);
+    if truncated_at.is_some() {
         mark_truncated(&mut body);
     }
-    let attributes = std::mem::take(&mut body.attributes);
-    let data = SpanData {
+    let link = record.link();
+    SpanData {
         span_context: OtelSpanContext::new(
-            trace_id(node.link.trace_id),
-            span_id(node.link.span_id),
-            OtelTraceFlags::new(node.link.flags.bits()),
+            trace_id(link.trace_id),
+            span_id(link.span_id),
+            OtelTraceFlags::new(link.flags.bits()),
             false,
-            trace_state(&node.link.trace_state),
+            trace_state(&link.trace_state),
         ),
-        parent_span_id: span_id(node.parent),
-        parent_span_is_remote: node.parent_is_remote,
-        span_kind: kind(node.kind),
+        parent_span_id: span_id(record.parent()),
+        parent_span_is_remote: record.parent_is_remote(),
+        span_kind: kind(record.kind()),
         name: std::mem::take(&mut body.name),
-        start_time: anchor.wall_time(node.start),
+        start_time: anchor.wall_time(record.start()),
         end_time,
-        attributes: attributes.items,
-        dropped_attributes_count: attributes.dropped,
-        events: events(&mut body, anchor, truncated.then_some(end_time)),
+        attributes: std::mem::take(&mut body.attributes.items),
+        dropped_attributes_count: body.attributes.dropped,
+        events: events(&mut body, anchor, truncated_at),
         links: links(&mut body),
         status: match std::mem::take(&mut body.status) {
             Status::Unset => OtelStatus::Unset,
             Status::Ok => OtelStatus::Ok,
             Status::Error(description) => OtelStatus::Error { description },
         },
-        instrumentation_scope: InstrumentationScope::builder(node.scope).build(),
-    };
-    (data, truncated)
+        instrumentation_scope: InstrumentationScope::builder(body.scope).build(),
+    }
 }
 
 /// Says on the span itself that its end was made up. The mark is beyond every limit.

@@ -6,19 +6,18 @@ use gym_telemetry_core::receipt::{DropReason, SignalReceipt};
 
 /// Counters of one recorder.
 ///
-/// Once nothing is open or queued any more, `created` equals the sum of exported, truncated, failed and dropped.
+/// Spans that found their way into a slot are counted by the threads that started them, in their lanes. Once nothing is
+/// open or queued any more, these and `refused` together equal the sum of exported, truncated, failed and dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Spans that were to be recorded, dropped ones included.
-    pub created: Counter,
+    /// Spans that were to be recorded and were dropped at once.
+    pub refused: Counter,
     /// Spans whose owner ended them and that an exporter accepted.
     pub exported: Counter,
     /// Spans that were still open at shutdown and that an exporter accepted.
     pub truncated: Counter,
     /// Spans that an exporter was given and could not deliver.
     pub failed: Counter,
-    /// Spans that are not recorded because their trace is not sampled.
-    pub unsampled: Counter,
     /// Attribute expressions, value conversions and samplers that panicked.
     pub panics: Counter,
     pub queue_full: Counter,
@@ -28,6 +27,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Counts a span that is dropped before it has started.
+    pub(crate) fn refuse(&self, reason: DropReason) {
+        self.refused.add(1);
+        self.drop_for(reason, 1);
+    }
+
     /// Counts `count` spans as dropped for `reason`.
     pub(crate) fn drop_for(&self, reason: DropReason, count: u64) {
         let counter = match reason {
@@ -45,7 +50,6 @@ impl Counts {
         receipt.exported = self.exported.get();
         receipt.truncated = self.truncated.get();
         receipt.failed = self.failed.get();
-        receipt.unsampled = self.unsampled.get();
         receipt.add_dropped(DropReason::QueueFull, self.queue_full.get());
         receipt.add_dropped(DropReason::AfterShutdown, self.after_shutdown.get());
         receipt.add_dropped(DropReason::DeadlineExceeded, self.deadline_exceeded.get());

@@ -1,48 +1,47 @@
 //! Records spans on the threads of the application and hands them to the telemetry thread.
 //!
-//! The rest of the crate knows four verbs: [`start`](Recorder::start) and [`finish`](Recorder::finish) on the
-//! caller's side, [`drain`](Recorder::drain) and [`cut_off_open`](Recorder::cut_off_open) on the telemetry
-//! thread's. How spans are stored and travel in between is this module's own affair.
+//! The rest of the crate knows [`start`](Recorder::start) and the end of a span on the caller's side, and
+//! [`drain`](Recorder::drain), [`cut_off_open`](Recorder::cut_off_open) and [`release`](Recorder::release) on the
+//! telemetry thread's. How spans are stored and travel in between is this module's own affair.
 
+mod body;
 mod clock;
 mod convert;
 mod counts;
-mod handover;
 mod ids;
 mod limits;
 mod link;
-mod node;
-mod open;
 mod raw;
 mod sampling;
 mod start;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use gym_telemetry_core::receipt::DropReason;
+use gym_telemetry_core::receipt::{DropReason, SignalReceipt};
 use tokio::sync::Notify;
 
+pub(crate) use body::SpanLink;
 pub(crate) use clock::{Anchor, Clock};
 pub(crate) use convert::span_data;
 pub(crate) use counts::Counts;
 pub(crate) use limits::{SpanLimits, cut};
 pub(crate) use link::Link;
-pub(crate) use node::{Event, Node, SpanLink};
+pub(crate) use raw::{
+    Entry, Guard, Owned, Record, Scratch, current_context, current_entry, forget_lane, run_in,
+    run_in_context, with_entry,
+};
 pub(crate) use sampling::Sampling;
 pub(crate) use start::Started;
 
 use crate::fork;
-use handover::Handover;
-use node::State;
-use open::OpenSpans;
+use raw::Lanes;
 
 /// How a recorder works.
 #[derive(Debug)]
 pub(crate) struct RecorderSettings {
     /// How many spans may be open, queued or in export at one time.
     pub max_spans: usize,
-    /// How many spans go into one export; so many ended spans wake the telemetry thread.
+    /// How many spans go into one export; so many spans that one thread has ended wake the telemetry thread.
     pub batch_size: usize,
     pub limits: SpanLimits,
     pub sampling: Sampling,
@@ -62,7 +61,6 @@ impl Default for RecorderSettings {
 /// Records the spans of one process.
 ///
 /// It lives as long as the program: spans refer to it, and nobody knows when the last of them goes.
-#[derive(Debug)]
 pub(crate) struct Recorder {
     /// The fork generation it was made in.
     generation: u32,
@@ -70,16 +68,13 @@ pub(crate) struct Recorder {
     pub clock: Clock,
     pub counts: Counts,
     phase: AtomicU8,
-    /// Spans that are open, queued or in export.
-    held: AtomicUsize,
-    /// Spans that were ended and not drained.
-    queued: AtomicUsize,
     /// Whether the telemetry thread knows that there is something to drain.
     is_awake: AtomicBool,
-    /// Numbers the spans in the order of their starts.
-    serial: AtomicU64,
-    open: OpenSpans,
-    handover: Handover,
+    /// Whether a span found no room since the telemetry thread last looked.
+    is_starved: AtomicBool,
+    /// Spans that are out of the process's hands.
+    released: AtomicU64,
+    lanes: Lanes,
     /// Tells the telemetry thread that there is something to do.
     pub wake: Notify,
 }
@@ -95,20 +90,20 @@ const NO_EXPORTER: u8 = 3;
 
 impl Recorder {
     pub(crate) fn new(settings: RecorderSettings) -> &'static Self {
-        Box::leak(Box::new(Self {
+        let this: &'static Self = Box::leak(Box::new(Self {
             generation: fork::generation(),
-            settings,
             clock: Clock::new(),
             counts: Counts::default(),
             phase: AtomicU8::new(ACCEPTING),
-            held: AtomicUsize::new(0),
-            queued: AtomicUsize::new(0),
             is_awake: AtomicBool::new(false),
-            serial: AtomicU64::new(0),
-            open: OpenSpans::new(),
-            handover: Handover::default(),
+            is_starved: AtomicBool::new(false),
+            released: AtomicU64::new(0),
+            lanes: Lanes::new(settings.max_spans),
             wake: Notify::const_new(),
-        }))
+            settings,
+        }));
+        this.lanes.belong_to(this);
+        this
     }
 
     pub(crate) fn limits(&self) -> &SpanLimits {
@@ -125,37 +120,29 @@ impl Recorder {
     }
 
     /// Whether spans are recorded.
+    #[inline]
     pub(crate) fn is_accepting(&self) -> bool {
         self.phase() == ACCEPTING
     }
 
-    /// Spans that are open, queued or in export.
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Ordering::Acquire)
+    /// Whether what is set on open spans still has an effect.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_of_this_process() && self.phase() <= CLOSING
     }
 
-    /// Spans that were ended and not drained.
-    pub(crate) fn queued(&self) -> usize {
-        self.queued.load(Ordering::Acquire)
-    }
-
-    /// Threads that have ended spans and live.
+    /// Threads that have started or ended spans and were not seen dead.
     #[cfg(test)]
     pub(crate) fn thread_count(&self) -> usize {
-        self.handover.thread_count()
+        self.lanes.thread_count()
     }
 
+    #[inline]
     fn phase(&self) -> u8 {
         self.phase.load(Ordering::Acquire)
     }
 
-    /// Whether ended spans are still taken.
-    fn is_open(&self) -> bool {
-        self.phase() <= CLOSING
-    }
-
     /// Why spans are not taken.
-    fn refusal(&self) -> DropReason {
+    pub(crate) fn refusal(&self) -> DropReason {
         if self.phase() == NO_EXPORTER {
             DropReason::NoExporter
         } else {
@@ -163,72 +150,82 @@ impl Recorder {
         }
     }
 
-    fn next_serial(&self) -> u64 {
-        self.serial.fetch_add(1, Ordering::Relaxed)
+    /// Spans that were to be recorded, dropped ones included.
+    #[cfg(test)]
+    pub(crate) fn created(&self) -> u64 {
+        self.lanes.counts().0 + self.counts.refused.get()
     }
 
-    /// Whether another span could start.
-    pub(crate) fn has_room(&self) -> bool {
-        self.held() < self.settings.max_spans
+    /// Spans that are open, queued or in export.
+    pub(crate) fn held(&self) -> u64 {
+        self.settle();
+        let released = self.released.load(Ordering::Acquire);
+        self.lanes.counts().0.saturating_sub(released)
     }
 
-    /// Takes one of the places that bound the memory.
-    fn reserve(&self) -> bool {
-        let limit = self.settings.max_spans;
-        let taken = self
-            .held
-            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |held| {
-                (held < limit).then_some(held + 1)
-            });
-        taken.is_ok()
+    /// What became of all spans so far.
+    pub(crate) fn receipt(&self) -> SignalReceipt {
+        self.settle();
+        let mut receipt = self.counts.receipt();
+        receipt.unsampled = self.lanes.counts().1;
+        receipt
     }
 
-    /// Gives back the places of `count` spans that are out of the process's hands.
-    pub(crate) fn release(&self, count: usize) {
-        self.held.fetch_sub(count, Ordering::AcqRel);
-    }
-
-    /// Ends a span. It is handed to the telemetry thread unless shutdown was faster.
-    pub(crate) fn finish(node: Arc<Node>) {
-        let recorder = node.recorder;
-        if !recorder.is_of_this_process() {
-            return;
+    /// Counts the spans that ended when nobody took them any more.
+    fn settle(&self) {
+        if self.is_of_this_process() && self.phase() > CLOSING {
+            let mut late = Vec::new();
+            self.lanes.drain(&mut late);
+            self.counts.drop_for(self.refusal(), late.len() as u64);
+            self.release(late);
         }
-        {
-            let mut body = node.body.lock();
-            if body.state != State::Open {
-                return;
-            }
-            body.state = State::Ended;
-            body.end = recorder.clock.now().max(node.start);
+    }
+
+    /// Whether the telemetry thread knows that there is something to do.
+    #[inline]
+    fn is_awake(&self) -> bool {
+        self.is_awake.load(Ordering::Relaxed)
+    }
+
+    /// Tells the telemetry thread that there is something to drain, if it does not know or if it `is_much`.
+    fn wake_up(&self, is_much: bool) {
+        let is_known = self.is_awake.swap(true, Ordering::Relaxed);
+        if is_much || !is_known {
+            self.wake.notify_one();
         }
-        recorder.open.remove(&node);
-        // Counted before it can be drained, so that the count never falls below zero.
-        let queued = recorder.queued.fetch_add(1, Ordering::AcqRel) + 1;
-        match Handover::push(recorder, node, || recorder.is_open()) {
-            Ok(()) => {
-                // The first one starts the clock of the next export, a full batch does not wait for it. The flag is
-                // looked at after the hand-over and cleared before a drain: one of the two sees the other, since both
-                // lock the list in between.
-                let is_first = !recorder.is_awake.load(Ordering::Relaxed)
-                    && !recorder.is_awake.swap(true, Ordering::Relaxed);
-                if is_first || queued == recorder.batch_size() {
-                    recorder.wake.notify_one();
-                }
-            }
-            Err(_refused) => {
-                recorder.queued.fetch_sub(1, Ordering::AcqRel);
-                recorder.release(1);
-                recorder.counts.drop_for(recorder.refusal(), 1);
-            }
+    }
+
+    /// Lets the next span that ends tell that it has. Call it before a [`drain`](Self::drain), and drain once more a
+    /// little later: a thread may have looked just before, and its span may not have been there yet.
+    pub(crate) fn fall_asleep(&self) {
+        self.is_awake.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a span found no room since the last time.
+    pub(crate) fn was_starved(&self) -> bool {
+        self.is_starved.swap(false, Ordering::Relaxed)
+    }
+
+    /// There is no room for a span.
+    fn starve(&self) {
+        self.counts.refuse(DropReason::QueueFull);
+        // Exporting what has ended makes room.
+        if !self.is_starved.swap(true, Ordering::Relaxed) {
+            self.wake.notify_one();
         }
     }
 
     /// Takes all spans that were handed over.
-    pub(crate) fn drain(&self, into: &mut impl Extend<Arc<Node>>) {
-        self.is_awake.store(false, Ordering::Relaxed);
-        let count = self.handover.drain(into);
-        self.queued.fetch_sub(count, Ordering::AcqRel);
+    pub(crate) fn drain(&self, into: &mut impl Extend<Record>) {
+        self.lanes.drain(into);
+    }
+
+    /// Gives back the room of spans that are out of the process's hands.
+    pub(crate) fn release(&self, records: impl IntoIterator<Item = Record>) {
+        let mut count = 0;
+        self.lanes
+            .recycle(records.into_iter().inspect(|_| count += 1));
+        self.released.fetch_add(count, Ordering::AcqRel);
     }
 
     /// Refuses new spans from now on.
@@ -238,25 +235,14 @@ impl Recorder {
                 .compare_exchange(ACCEPTING, CLOSING, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Cuts off all open spans and returns them, innermost first. Call it after
-    /// [`stop_accepting`](Self::stop_accepting), so that none is started behind its back.
-    pub(crate) fn cut_off_open(&self) -> Vec<Arc<Node>> {
-        let mut open = self.open.take_all();
-        open.retain(|node| {
-            let mut body = node.body.lock();
-            let is_open = body.state == State::Open;
-            if is_open {
-                body.state = State::Truncated;
-            }
-            is_open
-        });
-        // A child starts after its parent. All get one end, so that none outlives its parent.
-        open.sort_unstable_by_key(|node| std::cmp::Reverse((node.start, node.serial)));
-        let end = self.clock.now();
-        for node in &open {
-            node.body.lock().end = end.max(node.start);
-        }
-        open
+    /// Takes all spans that are left, and cuts off those that are open, innermost first. Call it after
+    /// [`stop_accepting`](Self::stop_accepting).
+    pub(crate) fn cut_off_open(&self) -> Vec<Record> {
+        // All get one end, so that none outlives its parent.
+        let mut remaining = self.lanes.take_remaining(self.clock.now());
+        // A child starts after its parent.
+        remaining.sort_by_key(|record| (record.is_truncated(), std::cmp::Reverse(record.start())));
+        remaining
     }
 
     /// Takes nothing any more. What was handed over before can still be drained. The first reason holds.
@@ -271,5 +257,14 @@ impl Recorder {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |current| {
                 (current <= CLOSING).then_some(phase)
             });
+    }
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("settings", &self.settings)
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
     }
 }

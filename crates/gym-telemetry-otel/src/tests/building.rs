@@ -135,7 +135,7 @@ fn spans_without_an_exporter_are_counted_and_soon_not_recorded_any_more() {
         let receipt = telemetry.shut_down(PATIENCE).traces;
         assert!(matches!(receipt.outcome, Outcome::Failed(_)), "{receipt:?}");
         assert_eq!(receipt.dropped, [(DropReason::NoExporter, 3)]);
-        assert_eq!((recorder.counts.created.get(), recorder.held()), (3, 0));
+        assert_eq!((recorder.created(), recorder.held()), (3, 0));
     }
 }
 

@@ -59,6 +59,11 @@ impl Memory {
         self.0.state.lock().spans.clone()
     }
 
+    /// All spans so far, which are then forgotten.
+    pub(crate) fn take_spans(&self) -> Vec<SpanData> {
+        std::mem::take(&mut self.0.state.lock().spans)
+    }
+
     pub(crate) fn names(&self) -> Vec<String> {
         self.0
             .state

@@ -8,6 +8,7 @@ mod host_exporter;
 mod lifecycle;
 mod overflow;
 mod quiet;
+mod records;
 mod shutdown;
 mod spans;
 mod threads;
@@ -86,6 +87,6 @@ impl Rig {
     #[track_caller]
     fn assert_accounted(&self, receipt: &SignalReceipt) {
         let told = receipt.exported + receipt.truncated + receipt.failed + receipt.dropped_total();
-        assert_eq!(self.recorder.counts.created.get(), told, "{receipt:?}");
+        assert_eq!(self.recorder.created(), told, "{receipt:?}");
     }
 }

@@ -159,7 +159,7 @@ fn trees_recorded_in_a_rush_have_no_orphans_and_every_span_is_accounted_for() {
     });
     let receipt = rig.shut_down();
     rig.assert_accounted(&receipt);
-    assert_eq!(rig.recorder.counts.created.get(), 4 * 2_000 * 3);
+    assert_eq!(rig.recorder.created(), 4 * 2_000 * 3);
     let spans = rig.memory.spans();
     assert_eq!(spans.len() as u64, receipt.exported);
     let ids: HashSet<_> = spans

@@ -134,9 +134,8 @@ fn spans_that_start_and_end_around_a_shutdown_are_each_counted_once() {
             let _ = rig.receipt(PATIENCE);
         });
         // The receipt tells what was known then; the counters go on.
-        let counts = &rig.recorder.counts;
-        let told = counts.receipt();
-        assert_eq!(counts.created.get(), 3 * 600);
+        let told = rig.recorder.receipt();
+        assert_eq!(rig.recorder.created(), 3 * 600);
         rig.assert_accounted(&told);
         assert_eq!(
             rig.memory.spans().len() as u64,

@@ -21,6 +21,7 @@ fn threads_that_die_hand_over_their_spans_and_leave_nothing_behind() {
                 .expect("does not panic");
         });
     }
+    rig.flush();
     assert_eq!(rig.recorder.thread_count(), 0);
     let receipt = rig.shut_down();
     assert_eq!(receipt.exported, 500);

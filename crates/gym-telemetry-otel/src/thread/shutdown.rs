@@ -176,9 +176,9 @@ impl Telemetry {
         let Some(recorder) = self.recorder else {
             return interim(outcome);
         };
-        let mut receipt = recorder.counts.receipt();
+        let mut receipt = recorder.receipt();
         receipt.outcome = outcome;
-        receipt.add_dropped(DropReason::DeadlineExceeded, recorder.held() as u64);
+        receipt.add_dropped(DropReason::DeadlineExceeded, recorder.held());
         receipt
     }
 }

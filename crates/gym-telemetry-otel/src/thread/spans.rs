@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
@@ -13,8 +13,11 @@ use super::request::{Request, time_until};
 use super::schedule::Schedule;
 use super::sink::{Delivery, SpanSink};
 use crate::contain::contain;
-use crate::recorder::{Anchor, Node, Recorder, span_data};
+use crate::recorder::{Anchor, Record, Recorder, span_data};
 use crate::warn::warn;
+
+/// How long after it has told that it sleeps the thread looks once more, for what it may have missed just then.
+const SECOND_LOOK: Duration = Duration::from_millis(20);
 
 /// Drains the recorder and exports what it finds.
 pub(super) struct Spans {
@@ -25,9 +28,11 @@ pub(super) struct Spans {
     anchor: Anchor,
     inbox: Inbox,
     /// Spans that were drained and not exported.
-    queue: VecDeque<Arc<Node>>,
+    queue: VecDeque<Record>,
     /// When the oldest span in the recorder has waited long enough.
     due: Option<Instant>,
+    /// When to look once more before sleeping.
+    second_look: Option<Instant>,
     /// Why there is no exporter, or why an export failed since the last flush.
     failure: Option<String>,
 }
@@ -36,6 +41,7 @@ enum Wake {
     Request(Request),
     Recorded,
     Due,
+    SecondLook,
     /// Nobody can ask for anything any more.
     Abandoned,
 }
@@ -59,6 +65,7 @@ impl Spans {
             inbox,
             queue: VecDeque::new(),
             due: None,
+            second_look: None,
             failure,
         };
         if spans.sink.is_none() {
@@ -71,15 +78,17 @@ impl Spans {
     pub(super) async fn run(mut self) {
         loop {
             match self.next().await {
-                Wake::Recorded
-                    if self.recorder.queued() < self.recorder.batch_size()
-                        && self.recorder.has_room() =>
-                {
-                    // The first of a batch: it waits for the others.
-                    self.due
-                        .get_or_insert_with(|| Instant::now() + self.schedule.delay);
+                Wake::Recorded => self.look().await,
+                Wake::Due => {
+                    self.due = None;
+                    self.recorder.fall_asleep();
+                    self.export_recorded().await;
+                    self.second_look = Some(Instant::now() + SECOND_LOOK);
                 }
-                Wake::Recorded | Wake::Due => self.export_recorded().await,
+                Wake::SecondLook => {
+                    self.second_look = None;
+                    self.look().await;
+                }
                 Wake::Request(Request::Flush { reply }) => {
                     self.forget_failure();
                     self.export_recorded().await;
@@ -98,6 +107,7 @@ impl Spans {
     async fn next(&mut self) -> Wake {
         let mut recorded = pin!(self.recorder.wake.notified());
         let mut due = pin!(self.due.map(sleep_until));
+        let mut second_look = pin!(self.second_look.map(sleep_until));
         std::future::poll_fn(|context| {
             if let Poll::Ready(request) = self.inbox.poll_next(context) {
                 return Poll::Ready(request.map_or(Wake::Abandoned, Wake::Request));
@@ -105,17 +115,36 @@ impl Spans {
             if recorded.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Wake::Recorded);
             }
-            match due.as_mut().as_pin_mut() {
-                Some(due) => due.poll(context).map(|()| Wake::Due),
+            if let Some(due) = due.as_mut().as_pin_mut()
+                && due.poll(context).is_ready()
+            {
+                return Poll::Ready(Wake::Due);
+            }
+            match second_look.as_mut().as_pin_mut() {
+                Some(look) => look.poll(context).map(|()| Wake::SecondLook),
                 None => Poll::Pending,
             }
         })
         .await
     }
 
+    /// Takes what was recorded, and exports it if it is a batch or if there is no room for more. Otherwise it waits for
+    /// others.
+    async fn look(&mut self) {
+        self.recorder.drain(&mut self.queue);
+        let is_starved = self.recorder.was_starved();
+        if !self.queue.is_empty() {
+            // Also if all of it is exported now: whoever ends the next span believes that this is known.
+            self.due
+                .get_or_insert_with(|| Instant::now() + self.schedule.delay);
+        }
+        if self.queue.len() >= self.recorder.batch_size() || is_starved {
+            self.export_recorded().await;
+        }
+    }
+
     /// Exports everything that has been recorded so far.
     async fn export_recorded(&mut self) {
-        self.due = None;
         self.recorder.drain(&mut self.queue);
         self.export_queue(None).await;
     }
@@ -142,15 +171,15 @@ impl Spans {
             return true;
         };
         let count = self.queue.len().min(self.recorder.batch_size());
-        let mut truncated = 0;
-        let batch: Vec<_> = self
-            .queue
-            .drain(..count)
-            .map(|node| {
-                let (data, is_truncated) = span_data(&node, &self.anchor);
-                truncated += u64::from(is_truncated);
-                data
-            })
+        let records: Vec<_> = self.queue.drain(..count).collect();
+        let truncated = records
+            .iter()
+            .filter(|record| record.is_truncated())
+            .count() as u64;
+        let limits = self.recorder.limits();
+        let batch = records
+            .iter()
+            .map(|record| span_data(record, &self.anchor, limits))
             .collect();
         let limit = self.schedule.export_timeout;
         let result = self
@@ -168,6 +197,7 @@ impl Spans {
             },
         });
         self.account(count, truncated, delivery);
+        self.recorder.release(records);
         in_time
     }
 
@@ -179,7 +209,6 @@ impl Spans {
         counts.exported.add(exported - truncated);
         counts.truncated.add(truncated);
         counts.failed.add(lost);
-        self.recorder.release(count);
         let Some(trouble) = delivery.trouble else {
             return;
         };
@@ -199,16 +228,15 @@ impl Spans {
     /// Counts the queue as dropped.
     fn discard_queue(&mut self, reason: DropReason) {
         let count = self.queue.len();
-        self.queue.clear();
         self.recorder.counts.drop_for(reason, count as u64);
-        self.recorder.release(count);
+        self.recorder.release(self.queue.drain(..));
     }
 
     /// Takes nothing any more, and counts what was recorded as dropped.
     fn discard_all(&mut self, reason: DropReason) {
         self.recorder.close(reason);
         self.recorder.drain(&mut self.queue);
-        self.discard_queue(reason);
+        self.discard_queue(self.recorder.refusal());
     }
 
     fn forget_failure(&mut self) {
@@ -236,7 +264,7 @@ impl Spans {
         let in_time = self.export_queue(Some(deadline)).await;
         self.discard_queue(DropReason::DeadlineExceeded);
         let stopped = self.stop_sink(deadline);
-        let mut receipt = self.recorder.counts.receipt();
+        let mut receipt = self.recorder.receipt();
         receipt.outcome = match (self.outcome(), stopped) {
             _ if !in_time => Outcome::TimedOut,
             (Outcome::Complete, Err(trouble)) => Outcome::Failed(trouble),
