@@ -15,8 +15,6 @@ use crate::steps::Steps;
 use crate::tally::Tally;
 use crate::tools::{self, Tools, is_unattended};
 
-/// The package whose examples the README shows.
-const FACADE: &str = "gym-telemetry-api";
 /// The package of the benchmarks.
 const BENCHMARKS: &str = "gym-benches";
 /// Its feature that brings in other stacks.
@@ -54,9 +52,7 @@ pub(crate) fn run() -> Result<()> {
         let clippy_step = format!("clippy, {word}, every combination of features");
         steps.take(clippy_step, || clippy(&members, build))?;
         steps.take_tests(format!("tests, {word}"), || test(&members, build, &tools))?;
-        steps.take(format!("examples of the README, {word}"), || {
-            examples(build)
-        })?;
+        steps.take(format!("examples of the README, {word}"), examples)?;
         steps.take(format!("documentation, {word}"), || {
             document(&members, build)
         })?;
@@ -135,14 +131,11 @@ fn test(members: &[Member], build: Build, tools: &Tools) -> Result<Tally> {
     Ok(total)
 }
 
-/// Runs the programs whose source the README shows.
-fn examples(build: Build) -> Result<()> {
+/// Runs the programs whose source the README shows, as the tests have just built them: cargo would choose other features
+/// of the packages below for one program alone, and build them once more.
+fn examples() -> Result<()> {
     for example in ["library", "binary"] {
-        let command = cargo(["run", "--quiet", "--package", FACADE, "--example", example]);
-        match build {
-            Build::Off => command.run()?,
-            Build::On => command.args(["--features", TELEMETRY]).run()?,
-        }
+        Invocation::new(target_directory().join("debug/examples").join(example)).run()?;
     }
     Ok(())
 }
@@ -177,8 +170,8 @@ fn compiled_out_demo() -> PathBuf {
     target_directory().join("tools/compiled-out/gym-demo")
 }
 
+/// Keeps the demo that the tests of this build have just used.
 fn keep_compiled_out_demo() -> Result<()> {
-    cargo(["build", "--quiet", "--package", "gym-demo"]).run()?;
     let built = target_directory().join("debug/gym-demo");
     let kept = compiled_out_demo();
     kept.parent()
