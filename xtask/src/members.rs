@@ -12,9 +12,10 @@ pub(crate) const TELEMETRY: &str = "telemetry";
 /// The back end exists in one build only: naming it as a dependency is what turns telemetry on.
 const BACK_END: &str = "gym-telemetry-otel";
 
-/// Members that are not below `crates`.
-const TOOLS: [&str; 3] = [
+/// Members that are not directly below `crates`.
+const TOOLS: [&str; 4] = [
     "benches/Cargo.toml",
+    "crates/gym-concurrency/models/Cargo.toml",
     "xtask/Cargo.toml",
     "xtask/probes/Cargo.toml",
 ];

@@ -47,7 +47,9 @@ mod metering;
 mod permit;
 mod semaphore;
 mod slots;
+mod sync;
 mod waiters;
+mod waiting;
 
 pub use component::ConcurrencyComponent;
 pub use error::AcquireError;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use tokio::sync::Semaphore;
+use crate::sync::Semaphore;
 
 /// A number of slots: at least one, at most [`Limit::MAX`].
 ///

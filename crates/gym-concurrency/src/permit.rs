@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::callers::Taken;
 use crate::semaphore::MeteredSemaphore;
 
 /// Slots of a [`MeteredSemaphore`], held until this is dropped.
@@ -11,25 +12,26 @@ use crate::semaphore::MeteredSemaphore;
 #[derive(Debug)]
 pub struct Permit<'a> {
     semaphore: &'a MeteredSemaphore,
-    slots: u32,
+    taken: Taken,
 }
 
 impl<'a> Permit<'a> {
-    pub(crate) fn new(semaphore: &'a MeteredSemaphore, slots: u32) -> Self {
-        Self { semaphore, slots }
+    #[inline]
+    pub(crate) fn new(semaphore: &'a MeteredSemaphore, taken: Taken) -> Self {
+        Self { semaphore, taken }
     }
 
     /// Returns how many slots are held.
     #[must_use]
     pub fn slots(&self) -> u32 {
-        self.slots
+        self.taken.slots()
     }
 }
 
 impl Drop for Permit<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.semaphore.slots().give_back(self.slots);
+        self.semaphore.slots().give_back(self.taken);
     }
 }
 
@@ -38,24 +40,25 @@ impl Drop for Permit<'_> {
 #[derive(Debug)]
 pub struct OwnedPermit {
     semaphore: Arc<MeteredSemaphore>,
-    slots: u32,
+    taken: Taken,
 }
 
 impl OwnedPermit {
-    pub(crate) fn new(semaphore: Arc<MeteredSemaphore>, slots: u32) -> Self {
-        Self { semaphore, slots }
+    #[inline]
+    pub(crate) fn new(semaphore: Arc<MeteredSemaphore>, taken: Taken) -> Self {
+        Self { semaphore, taken }
     }
 
     /// Returns how many slots are held.
     #[must_use]
     pub fn slots(&self) -> u32 {
-        self.slots
+        self.taken.slots()
     }
 }
 
 impl Drop for OwnedPermit {
     #[inline]
     fn drop(&mut self) {
-        self.semaphore.slots().give_back(self.slots);
+        self.semaphore.slots().give_back(self.taken);
     }
 }

@@ -1,14 +1,17 @@
 //! A semaphore that says what it is doing.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::callers::Taken;
 use crate::component::ConcurrencyComponent;
-use crate::error::AcquireError;
+use crate::error::{AcquireError, AcquireErrorKind};
 use crate::limit::{Limit, LimitError};
 use crate::metering::{LimitKey, Registered, SlotMeter};
 use crate::permit::{OwnedPermit, Permit};
-use crate::slots::Slots;
+use crate::slots::{OutOfLine, Slots};
+use crate::sync::TryAcquireError;
 
 /// A `tokio::sync::Semaphore` for a configured concurrency limit, whose state is exported.
 ///
@@ -116,11 +119,15 @@ impl MeteredSemaphore {
     /// Dropping the future gives up the wait, gives back a slot that was granted meanwhile, and counts as
     /// cancelled if the caller was waiting.
     pub async fn acquire(&self) -> Result<Permit<'_>, AcquireError> {
-        self.slots
-            .take_one(self.admission_timeout)
-            .await
-            .map_err(AcquireError::new)?;
-        Ok(Permit::new(self, 1))
+        if let Ok(taken) = self.slots.take_free(1).await {
+            return Ok(Permit::new(self, taken));
+        }
+        // A closed semaphore says so when it is waited for.
+        let waited = OutOfLine(pin!(self.wait_for_one())).await;
+        match waited {
+            Ok(taken) => Ok(Permit::new(self, taken)),
+            Err(kind) => Err(AcquireError::new(kind)),
+        }
     }
 
     /// Takes `slots` slots at once, waiting until all of them are free.
@@ -138,11 +145,8 @@ impl MeteredSemaphore {
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn acquire_many(&self, slots: u32) -> Result<Permit<'_>, AcquireError> {
-        self.slots
-            .take_many(slots, self.admission_timeout)
-            .await
-            .map_err(AcquireError::new)?;
-        Ok(Permit::new(self, slots))
+        let taken = self.take_many(slots).await?;
+        Ok(Permit::new(self, taken))
     }
 
     /// Takes a slot as [`acquire`](Self::acquire) does; the permit keeps the semaphore alive.
@@ -159,11 +163,15 @@ impl MeteredSemaphore {
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn acquire_owned(self: Arc<Self>) -> Result<OwnedPermit, AcquireError> {
-        self.slots
-            .take_one(self.admission_timeout)
-            .await
-            .map_err(AcquireError::new)?;
-        Ok(OwnedPermit::new(self, 1))
+        if let Ok(taken) = self.slots.take_free(1).await {
+            return Ok(OwnedPermit::new(self, taken));
+        }
+        // A closed semaphore says so when it is waited for.
+        let waited = OutOfLine(pin!(self.wait_for_one())).await;
+        match waited {
+            Ok(taken) => Ok(OwnedPermit::new(self, taken)),
+            Err(kind) => Err(AcquireError::new(kind)),
+        }
     }
 
     /// Takes `slots` slots as [`acquire_many`](Self::acquire_many) does; the permit keeps the semaphore alive.
@@ -183,11 +191,8 @@ impl MeteredSemaphore {
         self: Arc<Self>,
         slots: u32,
     ) -> Result<OwnedPermit, AcquireError> {
-        self.slots
-            .take_many(slots, self.admission_timeout)
-            .await
-            .map_err(AcquireError::new)?;
-        Ok(OwnedPermit::new(self, slots))
+        let taken = self.take_many(slots).await?;
+        Ok(OwnedPermit::new(self, taken))
     }
 
     /// Takes a slot if one is free.
@@ -196,8 +201,8 @@ impl MeteredSemaphore {
     ///
     /// When no slot is free, or when the semaphore is closed.
     pub fn try_acquire(&self) -> Result<Permit<'_>, AcquireError> {
-        self.slots.try_take(1).map_err(AcquireError::new)?;
-        Ok(Permit::new(self, 1))
+        let taken = self.try_take()?;
+        Ok(Permit::new(self, taken))
     }
 
     /// Takes a slot if one is free; the permit keeps the semaphore alive.
@@ -206,8 +211,8 @@ impl MeteredSemaphore {
     ///
     /// As [`try_acquire`](Self::try_acquire).
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedPermit, AcquireError> {
-        self.slots.try_take(1).map_err(AcquireError::new)?;
-        Ok(OwnedPermit::new(self, 1))
+        let taken = self.try_take()?;
+        Ok(OwnedPermit::new(self, taken))
     }
 
     /// Changes the limit while it is in use.
@@ -283,6 +288,32 @@ impl MeteredSemaphore {
 
     pub(crate) fn slots(&self) -> &Slots<SlotMeter> {
         &self.slots
+    }
+
+    fn wait_for_one(&self) -> impl Future<Output = Result<Taken, AcquireErrorKind>> {
+        self.slots.wait_for_one(self.admission_timeout)
+    }
+
+    async fn take_many(&self, slots: u32) -> Result<Taken, AcquireError> {
+        self.slots.check(slots).map_err(AcquireError::new)?;
+        match self.slots.take_free(slots).await {
+            Ok(taken) => Ok(taken),
+            Err(TryAcquireError::NoPermits) => {
+                let bound = self.admission_timeout;
+                self.slots.wait_for_many(slots, bound).await
+            }
+            Err(TryAcquireError::Closed) => Err(AcquireErrorKind::Closed),
+        }
+        .map_err(AcquireError::new)
+    }
+
+    fn try_take(&self) -> Result<Taken, AcquireError> {
+        self.slots.try_take(1).map_err(|why| {
+            AcquireError::new(match why {
+                TryAcquireError::NoPermits => AcquireErrorKind::Full,
+                TryAcquireError::Closed => AcquireErrorKind::Closed,
+            })
+        })
     }
 
     fn build(limit: Limit, key: LimitKey, admission_timeout: Option<Duration>) -> Self {

@@ -4,28 +4,29 @@
 //!
 //! - `limit`: configured slots, and `debt`: slots that a smaller limit still has to take back from their
 //!   holders. `limit + debt` slots exist.
-//! - `callers`: the slots of callers that were told so, and the callers that wait. A slot that the semaphore
-//!   has set aside for a caller which has not run since is in none of the semaphore's counts and not held
-//!   either: it is the difference.
-//! - `waiters`: the waiting callers one by one, with what they asked for and since when. Callers are listed
-//!   only where that matters: once the limit is exported, or once somebody waits for several slots.
+//! - `callers`: callers that are only counted. What the semaphore has handed out and nobody is counted for who
+//!   came without waiting is what it has granted to callers that waited, or set aside for the first in line.
+//! - `waiters`: waiting callers one by one, with what they asked for and since when, in the order of the
+//!   semaphore's queue. Callers are listed only where that matters: once the limit is exported, or once somebody
+//!   waits for several slots.
 //!
 //! Taking and giving back a free slot costs one atomic addition each beyond tokio's own work; waiting for one
-//! costs another.
+//! costs no more than that.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::sync::{AcquireError, Notify, Semaphore, SemaphorePermit, TryAcquireError};
-
-use crate::callers::Callers;
+use crate::callers::{Callers, Counts, Taken};
 use crate::error::AcquireErrorKind;
 use crate::limit::Limit;
+use crate::sync::{
+    AcquireError, AtomicBool, AtomicUsize, Mutex, MutexGuard, Notify, Ordering, PoisonError,
+    Semaphore, SemaphorePermit, TryAcquireError, poll_proceed, timeout,
+};
 use crate::waiters::Waiters;
+use crate::waiting::{WaitEnd, Waiting};
 
 /// What a semaphore tells of itself while it works.
 pub(crate) trait Meter {
@@ -37,9 +38,9 @@ pub(crate) trait Meter {
     /// Returns the present moment.
     fn now(&self) -> Self::Moment;
     /// `active` slots are held now.
-    fn active(&self, active: usize);
-    /// `queued` callers wait now, one of them new.
-    fn queued(&self, queued: usize);
+    fn active(&self, active: impl FnOnce() -> usize);
+    /// At most `most` callers wait now, one of them new; `queued` tells how many.
+    fn queued(&self, most: usize, queued: impl FnOnce() -> usize);
     /// A caller waits no longer; where waits are measured, it came at `since`.
     fn waited(&self, since: Option<Self::Moment>, outcome: WaitOutcome);
 }
@@ -71,7 +72,7 @@ pub(crate) struct Slots<M: Meter> {
     semaphore: Semaphore,
     limit: AtomicUsize,
     debt: AtomicUsize,
-    callers: Callers,
+    pub(crate) callers: Callers,
     /// Set once, when the first caller has to be listed.
     listing: AtomicBool,
     waiters: Mutex<Waiters<M::Moment>>,
@@ -99,94 +100,132 @@ impl<M: Meter> Slots<M> {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot<M::Moment> {
-        let waiters = self.lock();
-        self.settle(&waiters);
+        self.look(&self.lock())
+    }
+
+    /// Returns the state; the list of waiting callers is locked.
+    pub(crate) fn look(&self, waiters: &MutexGuard<'_, Waiters<M::Moment>>) -> Snapshot<M::Moment> {
+        self.settle(waiters);
         let limit = self.limit.load(Ordering::Relaxed);
         let exist = limit + self.debt.load(Ordering::Relaxed);
         let taken = exist.saturating_sub(self.semaphore.available_permits());
-        let (held, counted) = self.callers.read();
-        let aside = taken.saturating_sub(held);
+        let Counts { free, waited } = self.callers.read();
+        let aside = taken.saturating_sub(free);
         // Whoever is only counted came before the first that is listed, and is served before it.
-        let served = counted.min(aside);
+        let served = waited.min(aside);
         let split = waiters.split(aside - served);
         Snapshot {
             limit,
             active: taken - split.parked,
-            queued: counted - served + split.queued,
+            queued: waited - served + split.queued,
             oldest: split.oldest,
         }
     }
 
     /// Takes `slots` free slots, or says why not.
     #[inline]
-    pub(crate) fn try_take(&self, slots: u32) -> Result<(), AcquireErrorKind> {
-        self.check(slots)?;
+    pub(crate) fn try_take(&self, slots: u32) -> Result<Taken, TryAcquireError> {
         self.semaphore
             .try_acquire_many(slots)
-            .map(SemaphorePermit::forget)
-            .map_err(|error| match error {
-                TryAcquireError::NoPermits => AcquireErrorKind::Full,
-                TryAcquireError::Closed => AcquireErrorKind::Closed,
-            })?;
-        self.meter.active(self.callers.take(slots));
-        Ok(())
+            .map(SemaphorePermit::forget)?;
+        self.count_free(slots);
+        Ok(Taken::free(slots))
     }
 
-    /// Takes one slot, waiting for it if none is free.
+    /// Takes `slots` free slots as a task does. When they are not free, wait next.
+    #[inline]
+    pub(crate) fn take_free(&self, slots: u32) -> TakeFree<'_, M> {
+        TakeFree { of: self, slots }
+    }
+
+    /// Waits for one slot.
     ///
     /// Dropping the future gives up the wait and gives back what was granted.
-    #[inline]
-    pub(crate) async fn take_one(&self, timeout: Option<Duration>) -> Result<(), AcquireErrorKind> {
-        match poll_fn(|cx| self.poll_try_take(1, cx)).await {
-            Err(AcquireErrorKind::Full) => {}
-            result => return result,
-        }
-        let waiting = Waiting::join(self, 1);
-        // tokio's own future, not one around it: every layer is passed through on every poll.
-        let result = match timeout {
-            None => self.semaphore.acquire().await.map_err(closed),
-            Some(timeout) => match tokio::time::timeout(timeout, self.semaphore.acquire()).await {
-                Ok(result) => result.map_err(closed),
-                Err(_) => Err(AcquireErrorKind::Timeout),
-            },
+    pub(crate) async fn wait_for_one(
+        &self,
+        bound: Option<Duration>,
+    ) -> Result<Taken, AcquireErrorKind> {
+        let mut waiting = Waiting::new(self, 1);
+        let end = loop {
+            // It leaves the semaphore's queue before the caller leaves the list.
+            let mut acquire = pin!(self.semaphore.acquire());
+            let end = OneWait {
+                waiting: &mut waiting,
+                acquire: acquire.as_mut(),
+            };
+            // Without a function around these two: every layer is passed through on every poll.
+            let end = match bound {
+                None => end.await,
+                Some(bound) => timeout(bound, end).await.unwrap_or(WaitEnd::Timeout),
+            };
+            if end != WaitEnd::Overtaken {
+                break end;
+            }
         };
-        waiting.end(result.map(SemaphorePermit::forget))
+        waiting.end(end)
     }
 
-    /// Takes `slots` slots, waiting until all of them are free. Dropping the future is as for one slot.
-    pub(crate) async fn take_many(
+    /// Waits for `slots` slots.
+    ///
+    /// Dropping the future gives up the wait and gives back what was granted.
+    pub(crate) async fn wait_for_many(
         &self,
         slots: u32,
-        timeout: Option<Duration>,
-    ) -> Result<(), AcquireErrorKind> {
-        match poll_fn(|cx| self.poll_try_take(slots, cx)).await {
-            Err(AcquireErrorKind::Full) => {}
-            result => return result,
-        }
-        let waiting = Waiting::join(self, slots);
-        let result = match timeout {
-            None => self.granted_many(slots).await,
-            Some(timeout) => match tokio::time::timeout(timeout, self.granted_many(slots)).await {
-                Ok(result) => result,
-                Err(_) => Err(AcquireErrorKind::Timeout),
-            },
+        bound: Option<Duration>,
+    ) -> Result<Taken, AcquireErrorKind> {
+        // Before it is in the semaphore's queue: everybody behind it is to be listed, too.
+        self.listing.store(true, Ordering::SeqCst);
+        let mut waiting = Waiting::new(self, slots);
+        let end = {
+            let mut acquire = pin!(self.semaphore.acquire_many(slots));
+            let end = async {
+                loop {
+                    let mut shrunk = pin!(self.shrunk.notified());
+                    // Listen before looking, or a limit that shrinks in between is missed.
+                    shrunk.as_mut().enable();
+                    if self.check(slots).is_err() {
+                        return WaitEnd::Closed;
+                    }
+                    let end = poll_fn(|cx| match waiting.poll(acquire.as_mut(), cx) {
+                        Poll::Ready(end) => Poll::Ready(Some(end)),
+                        Poll::Pending => shrunk.as_mut().poll(cx).map(|()| None),
+                    });
+                    if let Some(end) = end.await {
+                        return end;
+                    }
+                }
+            };
+            match bound {
+                None => end.await,
+                Some(bound) => timeout(bound, end).await.unwrap_or(WaitEnd::Timeout),
+            }
         };
-        waiting.end(result)
+        // A limit that shrank below what was asked for tells more than a semaphore that is closed.
+        waiting.end(end).map_err(|kind| match kind {
+            AcquireErrorKind::Closed => self.check(slots).err().unwrap_or(kind),
+            kind => kind,
+        })
     }
 
-    /// Gives `slots` slots back.
+    /// Gives slots back.
     #[inline]
-    pub(crate) fn give_back(&self, slots: u32) {
-        self.callers.give_back(slots);
-        let slots = slots as usize;
+    pub(crate) fn give_back(&self, taken: Taken) {
+        self.callers.remove(taken);
+        let slots = taken.slots() as usize;
         if self.debt.load(Ordering::Relaxed) == 0 {
             self.semaphore.add_permits(slots);
             // The limit may have shrunk in between: then these slots, free now, are what it takes.
             if self.debt.load(Ordering::SeqCst) > 0 {
                 self.settle(&self.lock());
             }
-            return;
+        } else {
+            self.pay(slots);
         }
+    }
+
+    /// Gives slots back while the limit has too many.
+    #[cold]
+    fn pay(&self, slots: usize) {
         let waiters = self.lock();
         let debt = self.debt.load(Ordering::Relaxed);
         let paid = debt.min(slots);
@@ -223,43 +262,35 @@ impl<M: Meter> Slots<M> {
         self.semaphore.is_closed()
     }
 
-    /// Tries once, at the price of one unit of the task's cooperative budget.
-    ///
-    /// Without the budget a task that always finds a free slot would never yield.
+    /// Counts slots that were taken without waiting, or for which the caller was listed.
     #[inline]
-    fn poll_try_take(
-        &self,
-        slots: u32,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<(), AcquireErrorKind>> {
-        let budget = ready!(tokio::task::coop::poll_proceed(cx));
-        let result = self.try_take(slots);
-        if result.is_ok() {
-            budget.made_progress();
-        }
-        Poll::Ready(result)
-    }
-
-    /// Resolves when the semaphore has granted `slots` slots, or when the limit no longer has as many.
-    async fn granted_many(&self, slots: u32) -> Result<(), AcquireErrorKind> {
-        let mut acquire = pin!(self.semaphore.acquire_many(slots));
-        loop {
-            let mut shrunk = pin!(self.shrunk.notified());
-            // Listen before looking, or a limit that shrinks in between is missed.
-            shrunk.as_mut().enable();
-            self.check(slots)?;
-            let granted = poll_fn(|cx| match acquire.as_mut().poll(cx) {
-                Poll::Ready(result) => Poll::Ready(Some(result)),
-                Poll::Pending => shrunk.as_mut().poll(cx).map(|()| None),
-            });
-            if let Some(result) = granted.await {
-                return result.map(SemaphorePermit::forget).map_err(closed);
+    pub(crate) fn count_free(&self, slots: u32) {
+        let counts = self.callers.add(Taken::free(slots));
+        self.meter.active(|| {
+            if counts.waited == 0 {
+                return counts.free;
             }
-        }
+            // Callers that still wait hold nothing; but when somebody waits, all slots are held.
+            let exist = self.limit.load(Ordering::Relaxed) + self.debt.load(Ordering::Relaxed);
+            exist.min(counts.free + counts.waited)
+        });
     }
 
+    /// Whether callers that wait are listed.
+    pub(crate) fn lists(&self) -> bool {
+        if self.listing.load(Ordering::SeqCst) {
+            return true;
+        }
+        if self.meter.measures_waits() {
+            self.listing.store(true, Ordering::SeqCst);
+            return true;
+        }
+        false
+    }
+
+    /// Refuses more slots than there ever are.
     #[inline]
-    fn check(&self, slots: u32) -> Result<(), AcquireErrorKind> {
+    pub(crate) fn check(&self, slots: u32) -> Result<(), AcquireErrorKind> {
         let limit = self.limit();
         // Every limit has one slot.
         if slots > 1 && slots as usize > limit {
@@ -283,84 +314,72 @@ impl<M: Meter> Slots<M> {
     }
 
     #[inline]
-    fn lock(&self) -> MutexGuard<'_, Waiters<M::Moment>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Waiters<M::Moment>> {
         // Nothing panics while it holds this lock.
         self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn closed(_: AcquireError) -> AcquireErrorKind {
-    AcquireErrorKind::Closed
-}
-
-/// A caller's place among those that wait; a wait that is dropped was cancelled.
-struct Waiting<'a, M: Meter> {
+/// A try at free slots, at the price of one unit of the task's cooperative budget.
+///
+/// Without the budget a task that always finds a free slot would never yield.
+#[must_use = "futures do nothing unless polled"]
+pub(crate) struct TakeFree<'a, M: Meter> {
     of: &'a Slots<M>,
-    place: Place,
     slots: u32,
-    outcome: WaitOutcome,
 }
 
-#[derive(Clone, Copy)]
-enum Place {
-    Counted,
-    Listed { ticket: u64 },
-}
+impl<M: Meter> Future for TakeFree<'_, M> {
+    type Output = Result<Taken, TryAcquireError>;
 
-impl<'a, M: Meter> Waiting<'a, M> {
-    fn join(of: &'a Slots<M>, slots: u32) -> Self {
-        let place = if slots > 1 || of.meter.measures_waits() || of.listing.load(Ordering::Relaxed)
-        {
-            of.listing.store(true, Ordering::Relaxed);
-            let since = of.meter.now();
-            let mut waiters = of.lock();
-            let ticket = waiters.join(slots, since);
-            let queued = waiters.len();
-            drop(waiters);
-            of.meter.queued(queued);
-            Place::Listed { ticket }
-        } else {
-            of.callers.join();
-            Place::Counted
-        };
-        Self {
-            of,
-            place,
-            slots,
-            outcome: WaitOutcome::Cancelled,
+    // The whole cost of a free slot: worth a copy at each of its few callers.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see above")]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.of.semaphore.available_permits() < self.slots as usize {
+            return Poll::Ready(Err(TryAcquireError::NoPermits));
         }
-    }
-
-    #[inline]
-    fn end(mut self, result: Result<(), AcquireErrorKind>) -> Result<(), AcquireErrorKind> {
-        self.outcome = match result {
-            Ok(()) => WaitOutcome::Granted,
-            Err(AcquireErrorKind::Timeout) => WaitOutcome::Timeout,
-            Err(_) => WaitOutcome::Closed,
-        };
-        result
+        let budget = ready!(poll_proceed(cx));
+        let result = self.of.try_take(self.slots);
+        if result.is_ok() {
+            budget.made_progress();
+        }
+        Poll::Ready(result)
     }
 }
 
-impl<M: Meter> Drop for Waiting<'_, M> {
-    #[inline]
-    fn drop(&mut self) {
-        let granted = self.outcome == WaitOutcome::Granted;
-        let Place::Listed { ticket } = self.place else {
-            if granted {
-                self.of.meter.active(self.of.callers.grant());
-            } else {
-                self.of.callers.give_up();
-            }
-            self.of.meter.waited(None, self.outcome);
-            return;
-        };
-        let mut waiters = self.of.lock();
-        if granted {
-            self.of.meter.active(self.of.callers.take(self.slots));
+/// A wait for one slot.
+struct OneWait<'w, 'a, M: Meter, F> {
+    waiting: &'w mut Waiting<'a, M>,
+    acquire: Pin<&'w mut F>,
+}
+
+impl<'a, M: Meter, F> Future for OneWait<'_, 'a, M, F>
+where
+    F: Future<Output = Result<SemaphorePermit<'a>, AcquireError>>,
+{
+    type Output = WaitEnd;
+
+    // Passed through on every poll.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see above")]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<WaitEnd> {
+        let this = self.get_mut();
+        if this.waiting.is_new() {
+            return this.waiting.begin(this.acquire.as_mut(), cx);
         }
-        let since = waiters.leave(ticket);
-        drop(waiters);
-        self.of.meter.waited(since, self.outcome);
+        this.acquire.as_mut().poll(cx).map(WaitEnd::of)
+    }
+}
+
+/// Keeps the polls of a wait out of the code of its caller, whose own task is to take what is free.
+pub(crate) struct OutOfLine<'a, F>(pub(crate) Pin<&'a mut F>);
+
+impl<F: Future> Future for OutOfLine<'_, F> {
+    type Output = F::Output;
+
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.get_mut().0.as_mut().poll(cx)
     }
 }

@@ -27,9 +27,9 @@ impl Meter for SlotMeter {
     #[inline]
     fn now(&self) {}
     #[inline]
-    fn active(&self, _: usize) {}
+    fn active(&self, _: impl FnOnce() -> usize) {}
     #[inline]
-    fn queued(&self, _: usize) {}
+    fn queued(&self, _: usize, _: impl FnOnce() -> usize) {}
     #[inline]
     fn waited(&self, _: Option<()>, _: WaitOutcome) {}
 }

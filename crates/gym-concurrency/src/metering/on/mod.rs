@@ -50,13 +50,15 @@ impl Meter for SlotMeter {
     }
 
     #[inline]
-    fn active(&self, active: usize) {
-        raise(&self.peak_active, active);
+    fn active(&self, active: impl FnOnce() -> usize) {
+        raise(&self.peak_active, active());
     }
 
     #[inline]
-    fn queued(&self, queued: usize) {
-        raise(&self.peak_queued, queued);
+    fn queued(&self, most: usize, queued: impl FnOnce() -> usize) {
+        if most > self.peak_queued.load(Ordering::Relaxed) {
+            raise(&self.peak_queued, queued());
+        }
     }
 
     fn waited(&self, since: Option<Instant>, outcome: WaitOutcome) {

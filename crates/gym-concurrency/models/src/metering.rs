@@ -1,0 +1,103 @@
+//! What a semaphore tells of itself here: how its waits ended. Whether it lists those who wait, as an exported one
+//! does, is up to its name.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::component::ConcurrencyComponent;
+use crate::limit::Limit;
+use crate::slots::{Meter, Slots, WaitOutcome};
+
+/// The limit name of semaphores that behave as if they were exported.
+pub const EXPORTED: &str = "exported";
+
+#[derive(Debug)]
+pub(crate) struct SlotMeter {
+    key: LimitKey,
+    timeouts: AtomicUsize,
+    cancelled: AtomicUsize,
+}
+
+impl SlotMeter {
+    pub(crate) fn key(&self) -> LimitKey {
+        self.key
+    }
+}
+
+impl Meter for SlotMeter {
+    type Moment = ();
+
+    fn measures_waits(&self) -> bool {
+        self.key.0 == EXPORTED
+    }
+
+    fn now(&self) {}
+
+    fn active(&self, active: impl FnOnce() -> usize) {
+        active();
+    }
+
+    fn queued(&self, _: usize, queued: impl FnOnce() -> usize) {
+        queued();
+    }
+
+    fn waited(&self, _: Option<()>, outcome: WaitOutcome) {
+        match outcome {
+            WaitOutcome::Timeout => self.timeouts.fetch_add(1, Ordering::Relaxed),
+            WaitOutcome::Cancelled => self.cancelled.fetch_add(1, Ordering::Relaxed),
+            WaitOutcome::Granted | WaitOutcome::Closed => return,
+        };
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Registered(Slots<SlotMeter>);
+
+impl Registered {
+    pub(crate) fn new(limit: Limit, key: LimitKey, _can_time_out: bool) -> Self {
+        let meter = SlotMeter {
+            key,
+            timeouts: AtomicUsize::new(0),
+            cancelled: AtomicUsize::new(0),
+        };
+        Self(Slots::new(limit, meter))
+    }
+}
+
+impl Deref for Registered {
+    type Target = Slots<SlotMeter>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// What a limit is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LimitKey(&'static str);
+
+impl LimitKey {
+    pub(crate) fn new(_: ConcurrencyComponent, limit_name: &'static str) -> Self {
+        Self(limit_name)
+    }
+
+    pub(crate) fn server_name(self, _: &str) -> Self {
+        self
+    }
+
+    #[expect(clippy::unused_self, reason = "the shape of the exported one")]
+    pub(crate) fn attributes(self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+impl crate::MeteredSemaphore {
+    /// Returns how many waits ended by the admission timeout, and how many because the caller gave up.
+    pub fn failed_waits(&self) -> (usize, usize) {
+        let meter = &self.slots().meter;
+        (
+            meter.timeouts.load(Ordering::Relaxed),
+            meter.cancelled.load(Ordering::Relaxed),
+        )
+    }
+}
