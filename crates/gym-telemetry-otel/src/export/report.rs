@@ -91,6 +91,8 @@ pub(crate) enum Cause {
     HttpStatus(u16),
     /// The collector answered with a failure.
     GrpcStatus(tonic::Code),
+    /// The collector does not take requests of this size.
+    TooLarge,
     /// The collector took only a part of the items.
     PartlyRejected,
     /// The collector took all items and warned.
@@ -142,6 +144,11 @@ impl fmt::Display for Cause {
             Self::TlsFailed => f.write_str("TLS with the collector failed"),
             Self::HttpStatus(status) => write!(f, "HTTP status {status}"),
             Self::GrpcStatus(code) => write!(f, "gRPC status {code:?}"),
+            Self::TooLarge => write!(
+                f,
+                "the request is larger than the collector accepts (those of spans are smaller with less in {})",
+                env::OTEL_BSP_MAX_EXPORT_BATCH_SIZE
+            ),
             Self::PartlyRejected => f.write_str("the collector rejected some of the items"),
             Self::CollectorWarning => f.write_str("the collector accepted the items with a warning"),
             Self::OutputClosed => f.write_str("standard output is closed"),

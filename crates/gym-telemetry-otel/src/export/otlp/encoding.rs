@@ -42,7 +42,7 @@ impl Encoding {
     ) -> serde_json::Result<Vec<u8>> {
         match self {
             Self::Protobuf => Ok(message.encode_to_vec()),
-            Self::Json => serde_json::to_vec(message),
+            Self::Json => super::json::to_vec(message),
         }
     }
 

@@ -99,10 +99,30 @@ fn failure(status: &Status) -> Failure {
     if let Some(source) = status.source() {
         return transport_failure(source, status.code() == Code::Unavailable);
     }
+    if is_too_large(status) {
+        return Failure {
+            cause: Cause::TooLarge,
+            retry: Retry::Never,
+        };
+    }
     Failure {
         cause: Cause::GrpcStatus(status.code()),
         retry: retry(status),
     }
+}
+
+/// Whether the request is more than the server takes. There is no code for that: implementations use one of these
+/// two, which also stand for something that passes, and say so in words of their own (Rust; Go; Java; Python and C++).
+fn is_too_large(status: &Status) -> bool {
+    let words = [
+        "message length too large",
+        "message larger than max",
+        "message exceeds maximum size",
+        "message exceeds the maximum",
+    ];
+    let message = status.message().to_ascii_lowercase();
+    matches!(status.code(), Code::OutOfRange | Code::ResourceExhausted)
+        && words.iter().any(|words| message.contains(words))
 }
 
 /// The table of the OTLP specification.

@@ -85,10 +85,11 @@ fn failure<B>(response: &Response<B>) -> Failure {
         }
         _ => Retry::Never,
     };
-    Failure {
-        cause: Cause::HttpStatus(status.as_u16()),
-        retry,
-    }
+    let cause = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => Cause::TooLarge,
+        _ => Cause::HttpStatus(status.as_u16()),
+    };
+    Failure { cause, retry }
 }
 
 /// The pause that the collector asks for in seconds; the form with a date is not worth a parser.

@@ -8,6 +8,7 @@ mod classify;
 mod encoding;
 mod grpc;
 mod http;
+mod json;
 mod retry;
 mod spans;
 

@@ -13,9 +13,11 @@ use bytes::Bytes;
 use http::{Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 use parking_lot::Mutex;
+use prost::Message;
 
 use super::Otlp;
 use super::encoding::Encoding;
@@ -35,14 +37,11 @@ impl OtlpSpans {
             otlp,
             batch: Mutex::default(),
         });
-        let protocol = match courier.otlp.encoding {
-            Encoding::Protobuf => opentelemetry_otlp::Protocol::HttpBinary,
-            Encoding::Json => opentelemetry_otlp::Protocol::HttpJson,
-        };
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_shared_http_client(Arc::clone(&courier) as Arc<dyn HttpClient>)
-            .with_protocol(protocol)
+            // Its JSON has no room for NaN; the courier writes JSON that has.
+            .with_protocol(opentelemetry_otlp::Protocol::HttpBinary)
             // Given, so that none is taken from the environment; the courier knows where to go.
             .with_endpoint("http://localhost")
             .with_retry_policy(RetryPolicy::disabled())
@@ -98,7 +97,13 @@ impl HttpClient for Courier {
     {
         Box::pin(async move {
             let items = self.batch.lock().items;
-            let report = self.otlp.send_encoded(request.into_body(), items).await;
+            let report = match self.otlp.encoding {
+                Encoding::Protobuf => self.otlp.send_encoded(request.into_body(), items).await,
+                Encoding::Json => match ExportTraceServiceRequest::decode(request.into_body()) {
+                    Ok(request) => self.otlp.send(&request, items).await,
+                    Err(_) => ExportReport::lost(items, Cause::NotEncoded),
+                },
+            };
             self.batch.lock().report = Some(report);
             Ok(Response::new(Bytes::new()))
         })

@@ -5,6 +5,7 @@ mod deliveries;
 mod failures;
 #[path = "../../../tests/support/tls.rs"]
 mod front;
+mod odd;
 mod readable;
 mod tls;
 
