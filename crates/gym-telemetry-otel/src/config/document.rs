@@ -64,6 +64,8 @@ impl Document {
                 if let Some(line) = line {
                     origin = origin.at_line(line);
                 }
+                // It may repeat a key, which may be of any length.
+                let message: String = message.chars().take(LONGEST_FAULT).collect();
                 let message = format!("not valid {}: {message}", name(format));
                 Err(ConfigError::new(ConfigErrorKind::Syntax, message).with_origin(origin))
             }
@@ -118,6 +120,9 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
         .with_origin(Origin::file(path).at_line(line))
     })
 }
+
+/// Characters of a parser's message that ours repeats at most.
+const LONGEST_FAULT: usize = 300;
 
 /// What a parser has to say, without any text of the file but names.
 struct Fault {

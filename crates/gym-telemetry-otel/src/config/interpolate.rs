@@ -14,6 +14,9 @@ pub(super) struct Interpolated {
     pub(super) from_environment: bool,
 }
 
+/// Characters of a variable's name that a message repeats at most.
+const LONGEST_NAME: usize = 100;
+
 /// Why a string cannot be filled in. Never holds a value, only the name of a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -30,13 +33,16 @@ pub(super) enum Fault {
 impl Fault {
     /// The fault as the end of a sentence about the field.
     pub(super) fn explain(&self) -> String {
+        let short = |name: &str| -> String { name.chars().take(LONGEST_NAME).collect() };
         match self {
-            Self::Missing(name) => {
-                format!("needs the environment variable {name}, which is not set and has no default")
-            }
-            Self::NotUnicode(name) => {
-                format!("needs the environment variable {name}, which is not valid Unicode")
-            }
+            Self::Missing(name) => format!(
+                "needs the environment variable {}, which is not set and has no default",
+                short(name)
+            ),
+            Self::NotUnicode(name) => format!(
+                "needs the environment variable {}, which is not valid Unicode",
+                short(name)
+            ),
             Self::Unsupported => {
                 "holds a ${…} of an unknown kind, accepted are ${oc.env:NAME} and ${oc.env:NAME,default}"
                     .to_owned()

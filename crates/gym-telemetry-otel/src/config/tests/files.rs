@@ -280,3 +280,50 @@ fn a_file_that_cannot_be_read_stops_the_loader_and_warns_the_reader() {
         );
     }
 }
+
+#[test]
+fn a_value_without_end_is_taken_whole_or_refused_in_a_short_message() {
+    let endless = "x".repeat(1 << 20);
+    for field in [
+        "otlp_headers",
+        "otlp_endpoint",
+        "service_name",
+        "run_id",
+        "span_groups",
+    ] {
+        let source = ConfigSource::yaml(format!("telemetry:\n  {field}: {endless}\n"));
+        let config = strict(&source, &Vars::default()).expect(field).config;
+        let debug = format!("{config:?}");
+        let length = match field {
+            "otlp_headers" => config.otlp_headers.map(|text| text.len()),
+            "otlp_endpoint" => config.otlp_endpoint.map(|text| text.len()),
+            "service_name" => Some(config.service_name.len()),
+            "run_id" => config.run_id.map(|text| text.len()),
+            _ => Some(config.span_groups.len()),
+        };
+        assert_eq!(length, Some(1 << 20), "{field}");
+        assert!(field != "otlp_headers" || debug.len() < 10_000, "{field}");
+    }
+    for text in [
+        format!("telemetry:\n  enabled: {endless}\n"),
+        format!("telemetry:\n  exporter: {endless}\n"),
+        format!("telemetry:\n  {endless}: 1\n  enabled: maybe\n"),
+        format!("telemetry: {endless}\n"),
+        format!("{endless}: 1\n{endless}: 1\n"),
+        format!("telemetry:\n  a: *{endless}\n"),
+        format!("telemetry:\n  otlp_headers: ${{oc.env:{endless}}}\n"),
+    ] {
+        let error = strict(&ConfigSource::yaml(text), &Vars::default()).expect_err("garbage");
+        let (shown, debug) = (error.to_string(), format!("{error:?}"));
+        assert!(
+            shown.len() < 1000 && debug.len() < 3000,
+            "{} bytes",
+            shown.len()
+        );
+    }
+    // A key of this length is valid in JSON only.
+    let text = format!("{{\"telemetry\": {{\"{endless}\": 1}}}}");
+    let unknown = ConfigSource::text(text, ConfigFormat::Json);
+    let loaded = strict(&unknown, &Vars::default()).expect("unknown keys load");
+    assert!(loaded.warnings.iter().all(|warning| warning.len() < 1000));
+}

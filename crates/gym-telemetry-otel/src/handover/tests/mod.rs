@@ -1,6 +1,7 @@
 //! What of a block reaches the children, and the orchestrator itself.
 
 mod block;
+mod conflicts;
 mod gates;
 mod orchestrator;
 mod signals;
