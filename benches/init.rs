@@ -1,7 +1,7 @@
 //! What `init_telemetry` costs its caller, whatever the collector is like.
 //!
 //! ```sh
-//! cargo bench --package gym-telemetry-otel --bench init
+//! cargo bench --package gym-benches --features telemetry --bench init
 //! ```
 //!
 //! Each row is a process of its own that starts telemetry for an endpoint: one that listens, one that refuses, one that
@@ -20,8 +20,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use gym_telemetry_core::ServerIdentity;
-use gym_telemetry_otel::{Span, SpanOptions, TelemetryHandle, init_telemetry};
+use gym_telemetry_api::{ServerIdentity, TelemetryHandle, init_telemetry, span};
 use rustix::time::{ClockId, clock_gettime};
 
 /// How much more than with a collector that listens.
@@ -53,7 +52,7 @@ fn child() {
     let cpu = before.map(|before| thread_cpu().saturating_sub(before));
     let telemetry = telemetry.expect("telemetry is on");
     if let Some(name_server) = name_server.filter(|_| has_clock) {
-        Span::start("work", SpanOptions::default(), |_| {}).end();
+        span!(gym_telemetry_core::span::JOB).end();
         let _ = telemetry.flush(Duration::from_millis(100));
         let patience = Some(Duration::from_secs(20));
         name_server.set_read_timeout(patience).expect("a timeout");
