@@ -11,7 +11,7 @@ use opentelemetry_sdk::trace::SpanExporter;
 use crate::handle::TelemetryHandle;
 use crate::process;
 use crate::recorder::{Recorder, RecorderSettings};
-use crate::thread::{Plan, Schedule, SdkSpanSink, Sinks, Telemetry};
+use crate::thread::{Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry};
 
 pub use capture::{Capture, CapturedSpan};
 pub use discard::Discard;
@@ -20,16 +20,22 @@ pub use discard::Discard;
 ///
 /// Returns `None` if the process is settled already. Metrics are off. A forked child has a clone of the exporter.
 pub fn install(exporter: impl SpanExporter + Clone + 'static) -> Option<TelemetryHandle> {
+    settle(move || {
+        start(
+            exporter.clone(),
+            RecorderSettings::default(),
+            Schedule::default(),
+        )
+    })
+}
+
+fn settle(
+    launch: impl Fn() -> Option<Telemetry> + Send + Sync + 'static,
+) -> Option<TelemetryHandle> {
     let mut is_first = false;
     process::settle(|| {
         is_first = true;
-        Some(Arc::new(move || {
-            start(
-                exporter.clone(),
-                RecorderSettings::default(),
-                Schedule::default(),
-            )
-        }))
+        Some(Arc::new(launch))
     });
     if !is_first {
         return None;
@@ -43,11 +49,19 @@ pub(crate) fn start(
     settings: RecorderSettings,
     schedule: Schedule,
 ) -> Option<Telemetry> {
+    start_through(move || Box::new(SdkSpanSink(exporter)), settings, schedule)
+}
+
+fn start_through(
+    sink: impl FnOnce() -> Box<dyn SpanSink> + Send + 'static,
+    settings: RecorderSettings,
+    schedule: Schedule,
+) -> Option<Telemetry> {
     let plan = Plan {
         spans: Some((Recorder::new(settings), schedule)),
         metrics: None,
         build: Box::new(move || Sinks {
-            spans: Ok(Box::new(SdkSpanSink(exporter))),
+            spans: Ok(sink()),
             metrics: Err("off".to_owned()),
         }),
     };

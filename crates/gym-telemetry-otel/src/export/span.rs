@@ -10,7 +10,7 @@ use super::otlp::{Otlp, OtlpSpans};
 use super::readable::ReadableSpans;
 use super::report::{BuildError, ExportReport};
 use crate::settings::{ExporterKind, Settings, SignalKind};
-use crate::thread::{Delivery, Job, SpanSink};
+use crate::thread::{Batch, Delivery, Job, SpanSink};
 
 /// The exporter of spans.
 pub(crate) struct SpanPipe {
@@ -68,7 +68,17 @@ impl SpanPipe {
 }
 
 impl SpanSink for SpanPipe {
-    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery> {
+    fn export<'a>(&'a self, batch: &Batch<'_>) -> Job<'a, Delivery> {
+        if let Sink::Otlp(otlp) = &self.sink
+            && let Some(request) = otlp.encode(batch)
+        {
+            let items = batch.len() as u64;
+            return Box::pin(async move {
+                let report = otlp.export_encoded(request, items).await;
+                report.to(self.destination())
+            });
+        }
+        let batch = batch.to_span_data();
         Box::pin(async { self.export(batch).await.to(self.destination()) })
     }
 

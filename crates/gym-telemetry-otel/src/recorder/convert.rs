@@ -37,7 +37,7 @@ pub(crate) fn span_context(context: &SpanContext) -> OtelSpanContext {
     )
 }
 
-fn trace_state(state: &TraceState) -> OtelTraceState {
+pub(super) fn trace_state(state: &TraceState) -> OtelTraceState {
     if state.is_empty() {
         return OtelTraceState::NONE;
     }
@@ -106,9 +106,18 @@ pub(crate) fn span_data(record: &Record, anchor: &Anchor, limits: &SpanLimits) -
 }
 
 /// Says on the span itself that its end was made up. The mark is beyond every limit.
-fn mark_truncated(body: &mut Body) {
+pub(super) fn mark_truncated(body: &mut Body) {
     body.attributes
         .set(attribute::SPAN_TRUNCATED.into(), true.into(), usize::MAX);
+}
+
+/// The name and the attribute of the event that tells of a truncation.
+pub(super) fn truncation() -> (&'static str, KeyValue) {
+    let reason = KeyValue::new(
+        attribute::SPAN_TRUNCATED_REASON,
+        attribute::SPAN_TRUNCATED_AT_SHUTDOWN,
+    );
+    (event::SPAN_TRUNCATED, reason)
 }
 
 fn events(body: &mut Body, anchor: &Anchor, truncated_at: Option<SystemTime>) -> SpanEvents {
@@ -125,11 +134,8 @@ fn events(body: &mut Body, anchor: &Anchor, truncated_at: Option<SystemTime>) ->
         })
         .collect();
     if let Some(at) = truncated_at {
-        let reason = KeyValue::new(
-            attribute::SPAN_TRUNCATED_REASON,
-            attribute::SPAN_TRUNCATED_AT_SHUTDOWN,
-        );
-        events.push(OtelEvent::new(event::SPAN_TRUNCATED, at, vec![reason], 0));
+        let (name, reason) = truncation();
+        events.push(OtelEvent::new(name, at, vec![reason], 0));
     }
     // The type can be made by its default alone.
     let mut result = SpanEvents::default();

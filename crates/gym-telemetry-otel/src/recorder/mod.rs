@@ -8,12 +8,14 @@ mod body;
 mod clock;
 mod convert;
 mod counts;
+mod encode;
 mod ids;
 mod limits;
 mod link;
 mod raw;
 mod sampling;
 mod start;
+mod wire;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -24,6 +26,7 @@ pub(crate) use body::SpanLink;
 pub(crate) use clock::{Anchor, Clock};
 pub(crate) use convert::span_data;
 pub(crate) use counts::Counts;
+pub(crate) use encode::Encoder;
 pub(crate) use limits::{SpanLimits, cut};
 pub(crate) use link::Link;
 pub(crate) use raw::{

@@ -7,6 +7,7 @@ mod futures;
 mod host_exporter;
 mod lifecycle;
 mod overflow;
+mod protobuf;
 mod quiet;
 mod records;
 mod shutdown;

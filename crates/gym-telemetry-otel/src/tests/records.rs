@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gym_telemetry_core::SpanContext;
 use gym_telemetry_core::value::StaticStr;
+use gym_telemetry_core::{SpanContext, SpanKind, scope};
 use opentelemetry::trace::Status as OtelStatus;
 use opentelemetry_sdk::trace::SpanData;
 
 use super::{PATIENCE, Rig};
-use crate::options::{SpanOptions, Status};
-use crate::recorder::{RecorderSettings, SpanLimits};
+use crate::options::{Parent, SpanOptions, Status};
+use crate::recorder::{Recorder, RecorderSettings, SpanLimits};
 use crate::span::{Span, set_current_attributes, with_current_span};
 
 /// Numbers that look random and are the same each time.
@@ -55,7 +55,7 @@ impl Attributes {
 
 /// A span as it should be.
 #[derive(Debug, Default, PartialEq)]
-struct Model {
+pub(super) struct Model {
     name: String,
     attributes: Attributes,
     events: Vec<(String, Attributes)>,
@@ -145,7 +145,7 @@ fn random_attribute(
     (key, value)
 }
 
-fn random_span(rig: &Rig, limits: &SpanLimits, seed: u64) -> Model {
+pub(super) fn random_span(recorder: &'static Recorder, limits: &SpanLimits, seed: u64) -> Model {
     let mut numbers = Numbers(seed);
     let other =
         SpanContext::from_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03")
@@ -161,7 +161,24 @@ fn random_span(rig: &Rig, limits: &SpanLimits, seed: u64) -> Model {
         numbers.text().into()
     };
     model.name.clone_from(&name.clone().into_owned());
-    let span = Span::start_on(rig.recorder, name, SpanOptions::default(), |attributes| {
+    let far = if numbers.below(2) == 0 {
+        let state = "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"
+            .parse()
+            .expect("is valid");
+        other.clone().with_trace_state(state)
+    } else {
+        other.clone()
+    };
+    let links = [far.clone(), other.clone()];
+    let options = SpanOptions {
+        parent: [Parent::Root, Parent::Current, Parent::Remote(&far)][numbers.below(3)],
+        kind: [SpanKind::Internal, SpanKind::Server, SpanKind::Producer][numbers.below(3)],
+        scope: [scope::HELPERS, scope::LENS, scope::GYM][numbers.below(3)],
+        links: &links[..if numbers.below(8) == 0 { 2 } else { 0 }],
+        ..SpanOptions::default()
+    };
+    model.links = options.links.len().min(limits.links);
+    let span = Span::start_on(recorder, name, options, |attributes| {
         for _ in 0..numbers.below(5) {
             let (key, value) = random_attribute(&mut numbers, attributes, length);
             model.attributes.set(key, value, limits.attributes);
@@ -243,7 +260,11 @@ fn random_spans_are_exported_as_they_were_recorded() {
             ..RecorderSettings::default()
         });
         for seed in 1..=2_000_u64 {
-            let expected = random_span(&rig, &limits, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let expected = random_span(
+                rig.recorder,
+                &limits,
+                seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            );
             rig.flush();
             let spans = rig.memory.take_spans();
             assert_eq!(spans.len(), 1);

@@ -21,7 +21,7 @@ use std::thread::ThreadId;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 pub(crate) use schedule::Schedule;
-pub(crate) use sink::{Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
+pub(crate) use sink::{Batch, Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
 
 use crate::contain::{Contained, contain};
 use crate::fork;

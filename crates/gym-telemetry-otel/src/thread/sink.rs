@@ -6,6 +6,8 @@ use std::time::Duration;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
+use crate::recorder::{Anchor, Encoder, Record, SpanLimits, span_data};
+
 /// A future of the telemetry thread.
 pub(crate) type Job<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
@@ -20,10 +22,35 @@ pub(crate) struct Delivery {
     pub trouble: Option<String>,
 }
 
+/// Spans to export.
+#[derive(Debug)]
+pub(crate) struct Batch<'a> {
+    pub records: &'a [Record],
+    pub anchor: &'a Anchor,
+    pub limits: &'a SpanLimits,
+}
+
+impl Batch<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The spans in the form of the SDK. Their contents are moved out of the records.
+    pub(crate) fn to_span_data(&self) -> Vec<SpanData> {
+        let convert = |record| span_data(record, self.anchor, self.limits);
+        self.records.iter().map(convert).collect()
+    }
+
+    /// The spans as an OTLP request.
+    pub(crate) fn to_request(&self, encoder: &mut Encoder) -> Vec<u8> {
+        encoder.request(self.records, self.anchor, self.limits)
+    }
+}
+
 /// A destination of spans. All of it is called on the telemetry thread, one call at a time.
 pub(crate) trait SpanSink {
-    /// Exports a batch. Dropping the future gives the batch up.
-    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery>;
+    /// Exports a batch, of which the future keeps what it needs. Dropping the future gives the batch up.
+    fn export<'a>(&'a self, batch: &Batch<'_>) -> Job<'a, Delivery>;
 
     /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
     fn shut_down(&self, budget: Duration) -> Result<(), String>;
@@ -43,8 +70,9 @@ pub(crate) trait MetricSink {
 pub(crate) struct SdkSpanSink<E>(pub E);
 
 impl<E: SpanExporter> SpanSink for SdkSpanSink<E> {
-    fn export(&self, batch: Vec<SpanData>) -> Job<'_, Delivery> {
+    fn export<'a>(&'a self, batch: &Batch<'_>) -> Job<'a, Delivery> {
         let count = batch.len() as u64;
+        let batch = batch.to_span_data();
         Box::pin(async move {
             match self.0.export(batch).await {
                 Ok(()) => Delivery {

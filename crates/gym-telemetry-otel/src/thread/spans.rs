@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep_until};
 use super::inbox::{GaveUp, Inbox};
 use super::request::{Request, time_until};
 use super::schedule::Schedule;
-use super::sink::{Delivery, SpanSink};
+use super::sink::{Batch, Delivery, SpanSink};
 use crate::contain::contain;
-use crate::recorder::{Anchor, Record, Recorder, span_data};
+use crate::recorder::{Anchor, Record, Recorder};
 use crate::warn::warn;
 
 /// How long after it has told that it sleeps the thread looks once more, for what it may have missed just then.
@@ -176,15 +176,15 @@ impl Spans {
             .iter()
             .filter(|record| record.is_truncated())
             .count() as u64;
-        let limits = self.recorder.limits();
-        let batch = records
-            .iter()
-            .map(|record| span_data(record, &self.anchor, limits))
-            .collect();
+        let batch = Batch {
+            records: &records,
+            anchor: &self.anchor,
+            limits: self.recorder.limits(),
+        };
         let limit = self.schedule.export_timeout;
         let result = self
             .inbox
-            .watch(limit, deadline, || sink.export(batch))
+            .watch(limit, deadline, || sink.export(&batch))
             .await;
         let in_time = !matches!(result, Err(GaveUp::OutOfTime));
         let delivery = result.unwrap_or_else(|gave_up| Delivery {

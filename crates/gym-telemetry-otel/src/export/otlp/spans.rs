@@ -1,8 +1,9 @@
-//! Spans through the maintained OTLP exporter, over a transport of ours.
+//! Spans to a collector, over a transport of ours.
 //!
-//! `opentelemetry-otlp` turns spans into requests. What it would do with them on its own it leaves to the client it
-//! is given: so the endpoint, headers, timeout and retries are those of our settings, whatever it finds in the
-//! environment, gRPC gets the same bytes as HTTP, and a collector that takes only a part is heard.
+//! In protocol buffers, requests are written straight from the records. In JSON, `opentelemetry-otlp` turns spans into
+//! requests. What it would do with them on its own it leaves to the client it is given: so the endpoint, headers, timeout
+//! and retries are those of our settings, whatever it finds in the environment, and a collector that takes only a part is
+//! heard.
 
 use std::fmt;
 use std::future::Future;
@@ -22,12 +23,16 @@ use prost::Message;
 use super::Otlp;
 use super::encoding::Encoding;
 use crate::export::report::{BuildError, Cause, ExportReport};
+use crate::recorder::Encoder;
+use crate::thread::Batch as SpanBatch;
 
 /// An exporter of spans.
 #[derive(Debug)]
 pub(crate) struct OtlpSpans {
     exporter: SpanExporter,
     courier: Arc<Courier>,
+    /// Writes requests in protocol buffers.
+    encoder: Mutex<Encoder>,
 }
 
 impl OtlpSpans {
@@ -48,12 +53,35 @@ impl OtlpSpans {
             .build()
             .map_err(|_| BuildError::Exporter)?;
         exporter.set_resource(resource);
-        Ok(Self { exporter, courier })
+        let attributes = opentelemetry_proto::tonic::resource::v1::Resource::from(resource);
+        let encoder = Encoder::new(&attributes.encode_to_vec(), resource.schema_url());
+        Ok(Self {
+            exporter,
+            courier,
+            encoder: Mutex::new(encoder),
+        })
     }
 
     /// The endpoint as it may be shown.
     pub(crate) fn destination(&self) -> &str {
         self.courier.otlp.destination()
+    }
+
+    /// The request with a batch; `None` if it is not to be in protocol buffers.
+    pub(crate) fn encode(&self, batch: &SpanBatch<'_>) -> Option<Bytes> {
+        match self.courier.otlp.encoding {
+            Encoding::Protobuf => Some(batch.to_request(&mut self.encoder.lock()).into()),
+            Encoding::Json => None,
+        }
+    }
+
+    /// Exports a request with `items` spans.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives the batch up; it may have arrived.
+    pub(crate) async fn export_encoded(&self, request: Bytes, items: u64) -> ExportReport {
+        self.courier.otlp.send_encoded(request, items).await
     }
 
     /// Exports `batch`.
