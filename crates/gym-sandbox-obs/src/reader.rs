@@ -45,6 +45,11 @@ pub trait ResourceReader: fmt::Debug + Send + Sync + 'static {
     /// Names where samples come from: the value of `resource.source`.
     fn sample_source(&self) -> &'static str;
 
+    /// Gets ready for samples, such as by finding out where to ask. Called once, before the first sample.
+    fn prepare(&self) -> Reading<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Reads what the sandbox was given.
     fn allocation(&self) -> Reading<'_, Allocation>;
 

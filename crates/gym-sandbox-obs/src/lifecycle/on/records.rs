@@ -52,7 +52,9 @@ pub(super) fn amounts(amounts: &SandboxResourceAmounts) -> [Option<Value<'_>>; 5
         amounts
             .memory_mib
             .map(|memory| Value::F64(Mebibytes::get(memory))),
-        amounts.disk_gib.map(|disk| Value::F64(Gibibytes::get(disk))),
+        amounts
+            .disk_gib
+            .map(|disk| Value::F64(Gibibytes::get(disk))),
         amounts.gpu.map(devices),
         amounts.gpu_type.as_deref().map(Value::Str),
     ]

@@ -134,4 +134,3 @@ impl SandboxRequest {
         SandboxStart::new(identity, context, self.sample_interval)
     }
 }
-

@@ -126,10 +126,7 @@ impl SandboxStart {
         }
         std::mem::take(&mut self.span).end();
         let provider = &self.identity.provider;
-        let active = self
-            .active
-            .take()
-            .unwrap_or_else(|| Active::new(provider));
+        let active = self.active.take().unwrap_or_else(|| Active::new(provider));
         let interval = sampler::interval(self.sample_interval, &self.context);
         let identity = Arc::new(self.identity.clone());
         let sampling = reader.zip(interval).and_then(|(reader, interval)| {

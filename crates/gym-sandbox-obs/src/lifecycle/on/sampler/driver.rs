@@ -38,6 +38,7 @@ pub(super) enum Command {
 /// What is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    Preparation,
     Allocation,
     Sample,
     LastSample,
@@ -205,6 +206,7 @@ impl Thread {
         };
         self.sandboxes.insert(id, sampled);
         self.urgent.push_back((id, Kind::Allocation));
+        self.urgent.push_back((id, Kind::Preparation));
     }
 
     fn remove(&mut self, id: u64) {
@@ -223,7 +225,7 @@ impl Thread {
             return;
         };
         for (kind, read) in &sampled.reads {
-            if *kind == Kind::Sample {
+            if matches!(kind, Kind::Sample | Kind::Preparation) {
                 read.abort();
             }
         }
@@ -244,6 +246,7 @@ impl Thread {
         };
         sampled.reads.retain(|(other, _)| *other != kind);
         match kind {
+            Kind::Preparation => {}
             Kind::Allocation => sampled.owes_allocation = false,
             Kind::LastSample => {
                 if let Some(finishing) = &mut sampled.finishing {
@@ -324,7 +327,10 @@ impl Thread {
             return;
         };
         // The one deadline of a stop is for all of its readings.
-        let deadline = sampled.finishing.as_ref().map(|finishing| finishing.deadline);
+        let deadline = sampled
+            .finishing
+            .as_ref()
+            .map(|finishing| finishing.deadline);
         let deadline = deadline.unwrap_or(now + READ_BOUND);
         if deadline <= now {
             return;
@@ -348,6 +354,8 @@ impl Thread {
 async fn read(end: Done, deadline: TokioInstant) {
     let reader = end.entry.reader();
     match end.kind {
+        // Whoever reads a sample next will meet what went wrong here.
+        Kind::Preparation => _ = timeout_at(deadline, reader.prepare()).await,
         Kind::Allocation => {
             let outcome = timeout_at(deadline, reader.allocation()).await;
             let outcome = outcome.unwrap_or(Err(Unavailable::Timeout));
@@ -372,12 +380,14 @@ impl Drop for Done {
     fn drop(&mut self) {
         if std::thread::panicking() {
             match self.kind {
+                Kind::Preparation => {}
                 Kind::Allocation => {
                     let outcome = Err(Unavailable::UnrecognizedResponse);
                     self.entry.record_allocation(&outcome);
                 }
                 Kind::Sample | Kind::LastSample => {
-                    self.entry.record_sample(&Err(Unavailable::MalformedReading));
+                    self.entry
+                        .record_sample(&Err(Unavailable::MalformedReading));
                 }
             }
         }

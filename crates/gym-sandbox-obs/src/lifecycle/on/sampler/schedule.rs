@@ -49,7 +49,10 @@ impl Schedule {
     pub(super) fn wake_at(&self) -> Option<Instant> {
         let due = self.due.peek().map(|Reverse((at, _))| *at);
         let late = self.late.front().map(|(due, id)| {
-            let interval = self.slots.get(id).map_or(Duration::ZERO, |slot| slot.interval);
+            let interval = self
+                .slots
+                .get(id)
+                .map_or(Duration::ZERO, |slot| slot.interval);
             *due + interval
         });
         due.into_iter().chain(late).min()
@@ -159,9 +162,15 @@ mod tests {
         let origin = Instant::now();
         let mut schedule = with_sandboxes(3, origin);
         assert_eq!(turn(&mut schedule, origin, 2), (vec![0, 1], vec![]));
-        assert_eq!(turn(&mut schedule, origin + SECOND / 2, 0), (vec![], vec![]));
+        assert_eq!(
+            turn(&mut schedule, origin + SECOND / 2, 0),
+            (vec![], vec![])
+        );
         assert_eq!(schedule.done(0, origin + SECOND / 2), 0);
-        assert_eq!(turn(&mut schedule, origin + SECOND / 2, 1), (vec![2], vec![]));
+        assert_eq!(
+            turn(&mut schedule, origin + SECOND / 2, 1),
+            (vec![2], vec![])
+        );
     }
 
     #[test]
