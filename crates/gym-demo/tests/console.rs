@@ -16,8 +16,19 @@ fn each_rollout_is_one_tree_across_all_processes() {
     let run = Run::new().args(["--rollouts", "8"]).finish().succeeded();
     assert_one_tree_for_each_rollout(&run.spans(), &run.results(), 8);
 
+    let requests = run
+        .spans()
+        .into_iter()
+        .filter(|span| span.name == "gym.sandbox.request");
+    assert_eq!(requests.count(), 8, "a sandbox for each rollout");
+
     // The summary tells the same.
     let said = run.stderr();
+    let sandboxes = said.lines().filter(|line| {
+        line.contains("sandbox: requested 1 CPU, 64 MiB · allocated ")
+            && line.contains("peak used ")
+    });
+    assert_eq!(sandboxes.count(), 8, "{said}");
     for result in run.results() {
         let trace = result["trace_id"].as_str().expect("a trace");
         let line = said
@@ -130,7 +141,8 @@ fn a_failure_marks_the_spans_on_its_way_and_keeps_the_rollout_in_one_trace() {
 fn every_span_names_its_server_and_leaves_out_what_is_private() {
     let run = Run::new().finish().succeeded();
     for span in run.spans() {
-        if span.kind == "INTERNAL" && span.name != "gym.rollout" {
+        let is_sandbox = span.name.starts_with("gym.sandbox.");
+        if span.kind == "INTERNAL" && span.name != "gym.rollout" && !is_sandbox {
             let server = span.service().rsplit('/').next();
             assert_eq!(span.attribute("nemo.gym.server.name"), server, "{span:?}");
         }

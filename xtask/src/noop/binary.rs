@@ -47,6 +47,7 @@ fn build(variant: Variant) -> Result<PathBuf> {
         cargo(["build", "--quiet", "--package", PROGRAM]).args(variant.features(PROGRAM));
     for package in [
         "gym-demo",
+        "gym-sandbox-obs",
         "gym-telemetry-api",
         "gym-telemetry-core",
         "gym-telemetry-http",

@@ -21,12 +21,14 @@ pub(super) fn check(variant: Variant) -> Result<Vec<Finding>> {
         fs::read_to_string(&path).map_err(|error| Failure::io("could not read", &path, &error))?;
     let mut findings = Vec::new();
     for member in switched()? {
-        let found = tree(&member, variant)?;
-        let outcome = match listed(&lists, &member.name) {
-            Some(listed) => compare(&listed, &found),
-            None => Err(format!("no list in {}", path.display())),
-        };
-        findings.push(Finding::new("dependencies", &member.name, outcome));
+        for selection in Selection::of(&member, variant) {
+            let found = tree(&member, &selection.features)?;
+            let outcome = match listed(&lists, &selection.title) {
+                Some(listed) => compare(&listed, &found),
+                None => Err(format!("no list in {}", path.display())),
+            };
+            findings.push(Finding::new("dependencies", &selection.title, outcome));
+        }
     }
     Ok(findings)
 }
@@ -35,13 +37,15 @@ pub(super) fn check(variant: Variant) -> Result<Vec<Finding>> {
 pub(super) fn write() -> Result<()> {
     let mut text = String::from(
         "# What a build without telemetry depends on, per package: all packages of `cargo tree -e normal`, without\n\
-         # versions. Written by `cargo xtask check-noop --write-dependencies`, compared by `cargo xtask check-noop`.\n",
+         # versions. A package with features is listed with all of them but telemetry, and with none.\n\
+         # Written by `cargo xtask check-noop --write-dependencies`, compared by `cargo xtask check-noop`.\n",
     );
     for member in switched()? {
-        let packages: Vec<String> = tree(&member, Variant::Off)?.into_iter().collect();
-        let name = &member.name;
-        write!(text, "\n[{name}]\n{}\n", packages.join("\n"))
-            .expect("writing to a string cannot fail");
+        for Selection { title, features } in Selection::of(&member, Variant::Off) {
+            let packages: Vec<String> = tree(&member, &features)?.into_iter().collect();
+            write!(text, "\n[{title}]\n{}\n", packages.join("\n"))
+                .expect("writing to a string cannot fail");
+        }
     }
     let path = list_path();
     fs::write(&path, text).map_err(|error| Failure::io("could not write", &path, &error))
@@ -60,12 +64,40 @@ fn switched() -> Result<Vec<Member>> {
     Ok(members)
 }
 
+/// Features of a package that are looked at together, and what their list is called.
+struct Selection {
+    title: String,
+    features: String,
+}
+
+impl Selection {
+    /// All features that belong to the build, and none: what a feature brings must come with nothing else.
+    fn of(member: &Member, variant: Variant) -> Vec<Self> {
+        let build = match variant {
+            Variant::Off | Variant::IfFalse => Build::Off,
+            Variant::On => Build::On,
+        };
+        let all = member.features_in(build).join(",");
+        let bare = member.features_in(Build::Off).is_empty();
+        let mut selections = vec![Self {
+            title: member.name.clone(),
+            features: all,
+        }];
+        if !bare {
+            selections.push(Self {
+                title: format!("{} without features", member.name),
+                features: match build {
+                    Build::Off => String::new(),
+                    Build::On => TELEMETRY.to_owned(),
+                },
+            });
+        }
+        selections
+    }
+}
+
 /// The names in a package's tree. `cargo metadata` would unify features over all members, `cargo tree -p` does not.
-fn tree(member: &Member, variant: Variant) -> Result<BTreeSet<String>> {
-    let build = match variant {
-        Variant::Off | Variant::IfFalse => Build::Off,
-        Variant::On => Build::On,
-    };
+fn tree(member: &Member, features: &str) -> Result<BTreeSet<String>> {
     let output = cargo([
         "tree",
         "--quiet",
@@ -74,7 +106,7 @@ fn tree(member: &Member, variant: Variant) -> Result<BTreeSet<String>> {
         "--format={p}",
     ])
     .args(["--package", &member.name, "--no-default-features"])
-    .args(["--features", &member.features_in(build).join(",")])
+    .args(["--features", features])
     .capture()?;
     Ok(names(&output)
         .into_iter()

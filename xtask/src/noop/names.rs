@@ -14,7 +14,14 @@ pub(super) const BACK_END: &str = "gym_telemetry_otel";
 /// HTTP program may have them.
 pub(super) fn own() -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    for file in ["span.rs", "attribute.rs", "event.rs", "scope.rs"] {
+    let files = [
+        "span.rs",
+        "attribute.rs",
+        "attribute/sandbox.rs",
+        "event.rs",
+        "scope.rs",
+    ];
+    for file in files {
         for item in vocabulary(file)? {
             if let Some((_, value)) = text_constant(&item) {
                 names.insert(value.to_owned());
@@ -36,6 +43,7 @@ mod tests {
         for name in [
             "gym.rollout",
             "nemo.gym.rollout.id",
+            "nemo.gym.sandbox.request.id",
             "gym.rollout.duration_ms",
         ] {
             assert!(names.contains(name), "{name}");

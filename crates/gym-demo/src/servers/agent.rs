@@ -1,4 +1,5 @@
-//! The agent server: asks the model, calls the tools that the model wants, has the answer judged.
+//! The agent server: asks the model, calls the tools that the model wants, looks at the answer in a sandbox, has it
+//! judged.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use gym_telemetry_core::{RolloutId, attribute, group, span};
 
 use super::chat::{ChatMessage, ChatReply, ChatRequest};
 use super::error::HandlerError;
+use super::sandbox::Sandbox;
 use super::script::{WEATHER_TOOL, city_of_call};
 use super::wire::{
     Input, Item, ModelApi, ResponsesReply, ResponsesRequest, RunRequest, VerifyReply,
@@ -19,6 +21,9 @@ use crate::client::Client;
 
 /// A model that still wants tools after so many turns is not going to answer.
 const MAX_TURNS: usize = 8;
+
+/// Whether an answer is about the weather. What comes of it is on record and decides nothing.
+const LOOK: &str = "grep -q weather";
 
 /// What the handlers know.
 #[derive(Debug)]
@@ -77,7 +82,7 @@ async fn responses(
 }
 
 impl Agent {
-    /// One rollout: the agent's answer and its reward.
+    /// One rollout: the agent's answer and its reward. Its sandbox lives until the answer is there.
     async fn run(
         &self,
         rollout: Option<&RolloutId>,
@@ -92,19 +97,33 @@ impl Agent {
             model_api,
             ..responses_create_params
         };
-        let response: ResponsesReply = self
-            .client
-            .post(&self.own_url, rollout, "/v1/responses", &question)
-            .await?;
+        let sandbox = Sandbox::start().await?;
+        let response = self.answer(rollout, &question, &sandbox).await;
+        sandbox.stop().await?;
         let verify = VerifyRequest {
             responses_create_params: question,
-            response,
+            response: response?,
             verifier_metadata,
         };
         Ok(self
             .client
             .post(&self.resources_url, rollout, "/verify", &verify)
             .await?)
+    }
+
+    async fn answer(
+        &self,
+        rollout: Option<&RolloutId>,
+        question: &ResponsesRequest,
+        sandbox: &Sandbox,
+    ) -> Result<ResponsesReply, HandlerError> {
+        let response: ResponsesReply = self
+            .client
+            .post(&self.own_url, rollout, "/v1/responses", question)
+            .await?;
+        let answers: Vec<_> = response.output.iter().map(Item::text).collect();
+        sandbox.exec(LOOK, &answers.join("\n")).await?;
+        Ok(response)
     }
 
     /// Model and tools in turn until the model answers. The output is all that came after the question.

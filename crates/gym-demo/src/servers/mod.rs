@@ -6,6 +6,7 @@ pub(crate) mod environment;
 mod error;
 mod model;
 mod resources;
+mod sandbox;
 mod script;
 mod serve;
 mod weather;

@@ -3,6 +3,15 @@
 mod logs;
 mod spans;
 
+// A program without telemetry does not know what the spans of sandboxes are called.
+gym_telemetry_api::if_telemetry!(items {
+    mod sandboxes;
+    use self::sandboxes::Sandboxes;
+} else {
+    mod no_sandboxes;
+    use self::no_sandboxes::Sandboxes;
+});
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,9 +51,15 @@ impl Summary<'_> {
             .iter()
             .filter_map(|result| result.trace_id.as_deref())
             .collect();
-        let spans = spans::count(self.console, &traces);
+        let spans = spans::read(self.console, &traces);
         for result in shown {
             say::line(format_args!("  {}", describe(result, &spans)));
+            let of_trace = result.trace_id.as_ref().and_then(|trace| spans.get(trace));
+            if let Some(sandboxes) = of_trace.map(|spans| &spans.sandboxes)
+                && !sandboxes.is_empty()
+            {
+                say::line(format_args!("           sandbox: {}", sandboxes.describe()));
+            }
         }
         if self.results.len() > MOST_ROLLOUTS {
             say::line(format_args!(
@@ -93,8 +108,9 @@ fn describe(result: &RolloutResult, spans: &HashMap<String, SpansOfTrace>) -> St
         return line;
     };
     _ = write!(line, "  trace {trace_id}");
-    if let Some(services) = spans.get(trace_id) {
-        let counts: Vec<_> = services
+    if let Some(spans) = spans.get(trace_id) {
+        let counts: Vec<_> = spans
+            .services
             .iter()
             .map(|(service, count)| format!("{service} {count}"))
             .collect();

@@ -1,4 +1,4 @@
-//! Counts the spans that processes wrote on standard output.
+//! Reads the spans that processes wrote on standard output.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -7,17 +7,27 @@ use std::path::PathBuf;
 
 use gym_telemetry_core::attribute;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Spans of one trace, by `service.name`.
-pub(super) type SpansOfTrace = BTreeMap<String, usize>;
+use super::Sandboxes;
+
+/// What is told of one trace.
+#[derive(Debug, Default)]
+pub(super) struct SpansOfTrace {
+    /// How many spans there are, by `service.name`.
+    pub(super) services: BTreeMap<String, usize>,
+    pub(super) sandboxes: Sandboxes,
+}
 
 /// What comes before the trace id in a line of the console exporter.
 const TRACE_ID: &str = "\"trace_id\": \"0x";
 
-/// The part of a span's line that says whose it is.
+/// The part of a span's line that says whose it is and what it tells.
 #[derive(Deserialize)]
 struct SpanLine {
+    name: String,
+    #[serde(default)]
+    attributes: Map<String, Value>,
     resource: SpanResource,
 }
 
@@ -26,9 +36,9 @@ struct SpanResource {
     attributes: HashMap<String, Value>,
 }
 
-/// Counts the spans of these traces by service. Whatever else is in the files is passed over, unread: a long run
+/// Reads the spans of these traces. Whatever else is in the files is passed over, unread: a long run
 /// writes gigabytes.
-pub(super) fn count(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String, SpansOfTrace> {
+pub(super) fn read(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String, SpansOfTrace> {
     let mut spans: HashMap<String, SpansOfTrace> = HashMap::new();
     let files = files.iter().filter_map(|path| File::open(path).ok());
     for line in files.flat_map(|file| BufReader::new(file).lines().map_while(Result::ok)) {
@@ -43,10 +53,12 @@ pub(super) fn count(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String
             .attributes
             .get(attribute::SERVICE_NAME)
             .and_then(Value::as_str);
-        let counts = spans.entry(trace.to_owned()).or_default();
-        *counts
+        let of_trace = spans.entry(trace.to_owned()).or_default();
+        *of_trace
+            .services
             .entry(service.unwrap_or("unknown").to_owned())
             .or_default() += 1;
+        of_trace.sandboxes.add(&span.name, &span.attributes);
     }
     spans
 }
@@ -60,7 +72,7 @@ mod tests {
     use std::collections::HashSet;
     use std::fs;
 
-    use super::count;
+    use super::read;
 
     #[test]
     fn spans_are_counted_by_trace_and_service_and_other_lines_are_passed_over() {
@@ -81,13 +93,13 @@ mod tests {
             "hello".to_owned(),
         ];
         fs::write(&file, lines.join("\n")).expect("a writable file");
-        let spans = count(
+        let spans = read(
             &[file, directory.path().join("none.jsonl")],
             &HashSet::from(["aa", "bb"]),
         );
         assert_eq!(spans.len(), 2);
-        assert_eq!(spans["aa"]["x"], 2);
-        assert_eq!(spans["aa"]["y"], 1);
-        assert_eq!(spans["bb"]["x"], 1);
+        assert_eq!(spans["aa"].services["x"], 2);
+        assert_eq!(spans["aa"].services["y"], 1);
+        assert_eq!(spans["bb"].services["x"], 1);
     }
 }

@@ -72,10 +72,48 @@ pub fn assert_one_tree_for_each_rollout(spans: &[Span], results: &[Value], rollo
             trace.as_str().expect("a trace"),
         );
         let spans = &traces[trace];
-        assert_eq!(draw(spans), expected(id), "rollout {id}");
+        let (sandbox, others): (Vec<_>, Vec<_>) = spans
+            .iter()
+            .cloned()
+            .partition(|span| span.name.starts_with("gym.sandbox."));
+        assert_eq!(draw(&others), expected(id), "rollout {id}");
+        if !sandbox.is_empty() {
+            assert_one_sandbox(&sandbox, &others);
+        }
         for span in spans {
             assert_eq!(span.status, "UNSET", "{span:?}");
             assert_eq!(span.attribute("nemo.gym.rollout.id"), Some(id), "{span:?}");
+        }
+    }
+}
+
+/// Checks the sandbox of a rollout: every stage is there once, below the agent's run, and joined to the others.
+pub fn assert_one_sandbox(spans: &[Span], others: &[Span]) {
+    let run = others.iter().find(|span| span.name == "gym.agent.run");
+    let run = run.map(|span| span.span_id.clone());
+    let stages: Vec<&str> = spans
+        .iter()
+        .map(|span| span.name.as_str())
+        .filter(|name| *name != "gym.sandbox.resource.sample")
+        .collect();
+    let mut sorted = stages.clone();
+    sorted.sort_unstable();
+    let expected = ["exec", "request", "resource.allocation", "start", "stop"];
+    assert_eq!(sorted, expected.map(|stage| format!("gym.sandbox.{stage}")));
+    assert!(spans.len() > stages.len(), "there is a sample at least");
+    let request = spans[0].attribute("nemo.gym.sandbox.request.id");
+    for span in spans {
+        assert_eq!(span.parent_id, run, "{span:?}");
+        assert_eq!(span.attribute("nemo.gym.sandbox.request.id"), request);
+        assert_eq!(span.attribute("nemo.gym.sandbox.provider"), Some("local"));
+        let id = span.attribute("nemo.gym.sandbox.id");
+        assert_eq!(id.is_none(), span.name == "gym.sandbox.request", "{span:?}");
+        if span.name == "gym.sandbox.resource.sample" {
+            let used = span
+                .attributes
+                .get("nemo.gym.sandbox.sample.memory_used_mib");
+            let used = used.and_then(Value::as_f64);
+            assert!(used.is_some_and(|used| used > 0.0), "{span:?}");
         }
     }
 }
