@@ -9,6 +9,7 @@
 //! | read the `telemetry:` block and hand it to child processes | [`load_telemetry_config`], [`configure_telemetry_env`] |
 //! | start and end telemetry | [`init_telemetry`], [`shutdown_telemetry`], [`TelemetryHandle`] |
 //! | send spans through an exporter of your own | [`init_telemetry_with_exporter`] |
+//! | send spans through a tracer provider that is there already | [`init_telemetry_with_tracer_provider`] |
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
@@ -80,8 +81,8 @@ pub use handover::{
     memory_profiling_config_from_env,
 };
 pub use lifecycle::{
-    get_telemetry, init_telemetry, init_telemetry_with_exporter, shutdown_telemetry,
-    shutdown_telemetry_async,
+    get_telemetry, init_telemetry, init_telemetry_with_exporter,
+    init_telemetry_with_tracer_provider, shutdown_telemetry, shutdown_telemetry_async,
 };
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,

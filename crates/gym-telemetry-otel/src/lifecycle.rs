@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gym_telemetry_core::{ServerIdentity, ShutdownReceipt, group};
+use opentelemetry::trace::{Tracer, TracerProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanExporter;
 
@@ -12,10 +13,12 @@ use crate::export::SpanPipe;
 use crate::handle::{self, TelemetryHandle};
 use crate::metrics::{self, MetricsPipe};
 use crate::process::{self, Launch};
-use crate::recorder::{Recorder, RecorderSettings};
+use crate::recorder::{HostSpans, Recorder, RecorderSettings, Sampling};
 use crate::resource;
 use crate::settings::Settings;
-use crate::thread::{MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry};
+use crate::thread::{
+    HostSpanSink, MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry,
+};
 use crate::warn::warn;
 use crate::{fork, propagation, sandbox};
 
@@ -31,7 +34,7 @@ use crate::{fork, propagation, sandbox};
 /// about there, and what is recorded for it is counted as dropped.
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
 pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
-    init(identity, None)
+    init(identity, Destination::Settings)
 }
 
 /// Like [`init_telemetry`], with spans going to an exporter of the caller's own.
@@ -78,15 +81,61 @@ pub fn init_telemetry_with_exporter<E: SpanExporter + 'static>(
         exporter.set_resource(resource);
         Box::new(SdkSpanSink(exporter))
     });
-    init(identity, Some(make))
+    init(identity, Destination::Exporter(make))
+}
+
+/// Like [`init_telemetry`], with spans going through a tracer provider that the host program has set up for itself.
+///
+/// Each span is started and ended by the provider as well, in the same trace: its samplers, span processors, limits
+/// and resource apply, and none of ours do. Neither the service name nor any other attribute of the resource is changed,
+/// and the provider is neither flushed nor shut down from here: its owner does both. Such a span costs
+/// what the provider's spans cost, and more.
+///
+/// Settings decide as always whether and which spans are recorded. The sampler of the provider sees a span's name,
+/// kind, parent and links. Attributes, events and the end are told once ours has ended. Metrics are not concerned.
+///
+/// ```
+/// use gym_telemetry_core::ServerIdentity;
+/// use gym_telemetry_otel::init_telemetry_with_tracer_provider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+///
+/// let provider = SdkTracerProvider::builder().build();
+/// let identity = ServerIdentity::builder().server_name("policy_model").build();
+/// let telemetry = init_telemetry_with_tracer_provider(identity, provider.clone());
+/// assert!(telemetry.is_none(), "off unless the environment or a configuration switches it on");
+/// # let _ = provider.shutdown();
+/// ```
+#[must_use = "the last seconds of telemetry are lost without a shutdown"]
+pub fn init_telemetry_with_tracer_provider<P>(
+    identity: ServerIdentity,
+    provider: P,
+) -> Option<TelemetryHandle>
+where
+    P: TracerProvider + Send + Sync + 'static,
+    <P::Tracer as Tracer>::Span: Send + Sync + 'static,
+{
+    let provider = Arc::new(provider);
+    let make = move || Arc::new(HostSpans::new(Arc::clone(&provider)));
+    init(identity, Destination::Host(Arc::new(make)))
+}
+
+/// Where spans go.
+#[derive(Clone)]
+enum Destination {
+    /// Where the settings say.
+    Settings,
+    /// To an exporter of the host's.
+    Exporter(MakeSink),
+    /// Through a provider of the host's; once in each process.
+    Host(Arc<dyn Fn() -> Arc<HostSpans> + Send + Sync>),
 }
 
 /// Makes the destination of spans, given the resource.
 type MakeSink = Arc<dyn Fn(&Resource) -> Box<dyn SpanSink> + Send + Sync>;
 
-fn init(identity: ServerIdentity, make: Option<MakeSink>) -> Option<TelemetryHandle> {
+fn init(identity: ServerIdentity, destination: Destination) -> Option<TelemetryHandle> {
     process::settle(|| {
-        contain(|| decide(identity, make)).unwrap_or_else(|panic| {
+        contain(|| decide(identity, destination)).unwrap_or_else(|panic| {
             warn(
                 "init",
                 &format_args!("telemetry stays off: reading its settings {panic}"),
@@ -125,7 +174,7 @@ pub async fn shutdown_telemetry_async(budget: Duration) -> ShutdownReceipt {
 }
 
 /// Reads the settings; `None` leaves telemetry off.
-fn decide(identity: ServerIdentity, make: Option<MakeSink>) -> Option<Launch> {
+fn decide(identity: ServerIdentity, destination: Destination) -> Option<Launch> {
     let settings = match Settings::of_process() {
         Ok(settings) => settings?,
         Err(error) => {
@@ -151,25 +200,35 @@ fn decide(identity: ServerIdentity, make: Option<MakeSink>) -> Option<Launch> {
     }
     let settings = Arc::new(settings);
     let identity = Arc::new(identity);
-    Some(Arc::new(move || {
-        launch(&settings, &identity, make.as_ref())
-    }))
+    Some(Arc::new(move || launch(&settings, &identity, &destination)))
 }
 
 /// Starts what the settings ask for, in this process or in a forked child of it.
 fn launch(
     settings: &Arc<Settings>,
     identity: &Arc<ServerIdentity>,
-    make: Option<&MakeSink>,
+    destination: &Destination,
 ) -> Option<Telemetry> {
     fork::watch();
+    let (host, make) = match destination {
+        Destination::Settings => (None, None),
+        Destination::Exporter(make) => (None, Some(Arc::clone(make))),
+        Destination::Host(make) => {
+            let host = make();
+            let sink: MakeSink = Arc::new({
+                let host = Arc::clone(&host);
+                move |_resource| Box::new(HostSpanSink(Arc::clone(&host)))
+            });
+            (Some(host), Some(sink))
+        }
+    };
     let spans = settings.traces.is_on().then(|| {
         let batch = settings.span_batch;
         let recorder = Recorder::new(RecorderSettings {
             max_spans: batch.queue,
             batch_size: batch.size,
             limits: settings.span_limits,
-            sampling: settings.sampler.into(),
+            sampling: host.map_or_else(|| settings.sampler.into(), Sampling::Host),
         });
         let schedule = Schedule {
             delay: batch.delay,
@@ -186,8 +245,7 @@ fn launch(
         }
     });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
-    let make = make.cloned();
-    let build = Box::new(move || build(&settings, &identity, make.as_ref()));
+    let build = Box::new(move || build(&settings, &identity, make));
     match Telemetry::start(Plan {
         spans,
         metrics,
@@ -207,7 +265,7 @@ fn launch(
 }
 
 /// Builds the exporters, on the telemetry thread.
-fn build(settings: &Settings, identity: &ServerIdentity, make: Option<&MakeSink>) -> Sinks {
+fn build(settings: &Settings, identity: &ServerIdentity, make: Option<MakeSink>) -> Sinks {
     let resource = resource::detect(settings, identity);
     let off = || "no exporter is configured".to_owned();
     let spans = match make.filter(|_| settings.traces.is_on()) {

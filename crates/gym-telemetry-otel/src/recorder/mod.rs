@@ -9,6 +9,7 @@ mod clock;
 mod convert;
 mod counts;
 mod encode;
+mod host;
 mod ids;
 mod limits;
 mod link;
@@ -27,6 +28,7 @@ pub(crate) use clock::{Anchor, Clock};
 pub(crate) use convert::span_data;
 pub(crate) use counts::Counts;
 pub(crate) use encode::Encoder;
+pub(crate) use host::HostSpans;
 pub(crate) use limits::{SpanLimits, cut};
 pub(crate) use link::Link;
 pub(crate) use raw::{

@@ -3,12 +3,15 @@
 //! The decision is taken where a trace enters this process: at a root and at a span with a remote parent. Spans
 //! below follow it, so a sampler that would decide by the name of an inner span is not asked about it.
 
+use std::sync::Arc;
+
 use gym_telemetry_core::{SpanContext, SpanKind, TraceId, TraceState};
 use opentelemetry::trace::{Link as OtelLink, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SamplingDecision, ShouldSample};
 
 use super::convert;
+use super::host::HostSpans;
 use super::link::Link;
 use crate::contain::contain;
 use crate::settings::Sampler;
@@ -21,6 +24,8 @@ pub(crate) enum Sampling {
     ParentBased,
     /// As this sampler says. What it wants recorded but not exported is not recorded.
     Custom(Box<dyn ShouldSample>),
+    /// As the host program's own provider says, which is asked about every span.
+    Host(Arc<HostSpans>),
 }
 
 /// What is known about a span when its trace enters the process.
@@ -63,7 +68,7 @@ impl Sampling {
             has_panicked,
         };
         let sampler = match self {
-            Self::ParentBased => {
+            Self::ParentBased | Self::Host(_) => {
                 let is_sampled = candidate
                     .parent
                     .is_none_or(|parent| parent.flags.is_sampled());

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gym_telemetry_core::{Redaction, TraceFlags, TraceId, TraceState};
+use gym_telemetry_core::{Redaction, SpanId, TraceFlags, TraceId, TraceState};
 
 use super::Recorder;
 use super::body::SpanLink;
 use super::clock::Tick;
+use super::host::{HostSpans, Wanted};
 use super::ids;
 use super::link::Link;
 use super::raw::{self, Draft, Entry, Header, Owned};
@@ -55,8 +56,15 @@ impl Recorder {
             .parent
             .as_ref()
             .is_some_and(|parent| !parent.is_remote);
-        if !is_local && matches!(self.settings.sampling, Sampling::Custom(_)) {
-            return self.start_sampled(candidacy, name, options, describe);
+        match self.settings.sampling {
+            Sampling::ParentBased => {}
+            Sampling::Custom(_) if is_local => {}
+            Sampling::Custom(_) => {
+                return self.start_sampled(candidacy, name, options, describe);
+            }
+            Sampling::Host(ref host) => {
+                return self.start_with_host(host, candidacy, name, options, describe);
+            }
         }
         let is_sampled = candidacy
             .parent
@@ -65,7 +73,8 @@ impl Recorder {
         if !is_sampled {
             return self.pass_over(candidacy, is_local, options);
         }
-        match self.draft(&mut candidacy, name, options) {
+        let span_id = ids::span_id(candidacy.now);
+        match self.draft(&mut candidacy, span_id, name, options) {
             Some(draft) => {
                 self.describe(&draft, describe);
                 Started::Recorded(draft.open())
@@ -152,7 +161,8 @@ impl Recorder {
         if !is_sampled {
             return self.pass_over(candidacy, false, options);
         }
-        let Some(draft) = self.draft(&mut candidacy, name, options) else {
+        let span_id = ids::span_id(candidacy.now);
+        let Some(draft) = self.draft(&mut candidacy, span_id, name, options) else {
             return self.overflow(candidacy, options);
         };
         if !attributes.items.is_empty() || attributes.dropped > 0 || !extra.is_empty() {
@@ -166,11 +176,48 @@ impl Recorder {
         Started::Recorded(draft.open())
     }
 
+    /// Starts the host's span first, which decides about sampling and lends its ids.
+    #[cold]
+    #[inline(never)]
+    fn start_with_host(
+        &'static self,
+        host: &HostSpans,
+        mut candidacy: Candidacy,
+        name: Cow<'static, str>,
+        options: &SpanOptions<'_>,
+        describe: impl FnOnce(&mut Attributes<'_>),
+    ) -> Started {
+        let link = host.start(Wanted {
+            parent: candidacy.parent.as_ref(),
+            name: name.clone(),
+            kind: options.kind,
+            scope: options.scope,
+            links: options.links,
+        });
+        let Some(link) = link else {
+            self.counts.panics.add(1);
+            return continue_above(candidacy.parent, options);
+        };
+        let Some(span_id) = link.span_id.filter(|_| link.flags.is_sampled()) else {
+            raw::count_unsampled(self);
+            return Started::Passive(Arc::new(link));
+        };
+        candidacy.trace_id = link.trace_id;
+        candidacy.trace_state = link.trace_state;
+        let Some(draft) = self.draft(&mut candidacy, span_id, name, options) else {
+            host.let_go(span_id);
+            return self.overflow(candidacy, options);
+        };
+        self.describe(&draft, describe);
+        Started::Recorded(draft.open())
+    }
+
     /// Takes a slot and writes what is known about the span, but for its attributes; `None` if there is no slot.
     #[inline]
     fn draft(
         &'static self,
         candidacy: &mut Candidacy,
+        span_id: SpanId,
         name: Cow<'static, str>,
         options: &SpanOptions<'_>,
     ) -> Option<Draft> {
@@ -178,7 +225,7 @@ impl Recorder {
         let parent = candidacy.parent.as_ref();
         draft.write(Header {
             trace_id: candidacy.trace_id,
-            span_id: ids::span_id(candidacy.now),
+            span_id,
             flags: parent
                 .map_or(TraceFlags::RANDOM, |parent| parent.flags)
                 .with_sampled(true),

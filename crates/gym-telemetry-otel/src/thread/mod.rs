@@ -4,6 +4,7 @@
 //! vanished runtime of the application can stall an export, and a slow collector cannot stall the application. Spans
 //! and metrics are separate jobs: one that hangs does not hold up the other.
 
+mod host_sink;
 mod inbox;
 mod metrics;
 mod request;
@@ -20,6 +21,7 @@ use std::thread::ThreadId;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+pub(crate) use host_sink::HostSpanSink;
 pub(crate) use schedule::Schedule;
 pub(crate) use sink::{Batch, Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
 
