@@ -40,6 +40,11 @@ fn start(arrange: fn(Run) -> Run) -> Run {
         .env("NEMO_GYM_OTEL_ENABLED", "1")
         .env("NEMO_GYM_OTEL_SPAN_GROUPS", "all")
         .env("NEMO_GYM_OTEL_RUN_ID", "the-run")
+        // How often a sandbox is read, and what it uses then, is another matter in each run.
+        .env(
+            "NEMO_GYM_OTEL_SANDBOX_RESOURCE_SAMPLE_INTERVAL_SECONDS",
+            "0",
+        )
         .env("OTEL_RESOURCE_ATTRIBUTES", "team=rl%2Ctheory")
 }
 
@@ -223,6 +228,11 @@ fn without_accidents(mut span: Value) -> String {
     if span["attributes"].get("server.port").is_some() {
         assert!(span["attributes"]["server.port"].is_u64(), "{span}");
         span["attributes"]["server.port"] = Value::Null;
+    }
+    for id in ["nemo.gym.sandbox.id", "nemo.gym.sandbox.request.id"] {
+        if let Some(id) = span["attributes"].get_mut(id) {
+            assert!(id.take().is_string(), "an id is text");
+        }
     }
     without_ports(&span.to_string())
 }
