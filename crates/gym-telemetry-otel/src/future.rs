@@ -31,9 +31,10 @@ pub trait FutureExt: Future + Sized {
     ///
     /// A panic makes the span fail. If the future is dropped before it is done, that is a cancellation: the future
     /// is dropped inside the span, and the status stays unset.
+    #[inline]
     fn in_span(self, span: Span) -> InSpan<Self> {
         InSpan {
-            span: Some(span),
+            span: (!span.is_nothing()).then_some(span),
             future: Some(self),
         }
     }
@@ -72,7 +73,7 @@ pin_project! {
     #[derive(Debug)]
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct InSpan<F> {
-        // `None` when the future is done.
+        // `None` when the future is done, and from the beginning if nothing is recorded.
         span: Option<Span>,
         // `None` only while this is being dropped.
         #[pin]
@@ -81,20 +82,24 @@ pin_project! {
 
     impl<F> PinnedDrop for InSpan<F> {
         fn drop(this: Pin<&mut Self>) {
-            let mut this = this.project();
-            match &*this.span {
-                Some(span) => run_in(span, || this.future.set(None)),
-                None => this.future.set(None),
-            }
-            // A panic that unwinds meanwhile came from elsewhere: the one of this future was seen when it was polled.
+            let this = this.project();
             if let Some(span) = this.span.take() {
-                span.end();
+                drop_within(span, this.future);
             }
         }
     }
 }
 
+#[inline(never)]
+fn drop_within<F>(span: Span, mut future: Pin<&mut Option<F>>) {
+    run_in(&span, || future.set(None));
+    // A panic that unwinds meanwhile came from elsewhere: the one of this future was seen when it was polled.
+    span.end();
+}
+
 impl<F> InSpan<F> {
+    /// Without a span this is the future's own poll.
+    #[inline]
     fn poll_with<T>(
         self: Pin<&mut Self>,
         context: &mut TaskContext<'_>,
@@ -108,29 +113,43 @@ impl<F> InSpan<F> {
             .future
             .as_pin_mut()
             .expect("a future is not polled while it is dropped");
-        let Some(span) = this.span else {
+        if this.span.is_none() {
             return future.poll(context);
-        };
-        let polled = run_in(span, || {
-            catch_unwind(AssertUnwindSafe(|| future.poll(context)))
-        });
-        match polled {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => {
-                inspect(span, &output);
-                if let Some(span) = this.span.take() {
-                    span.end();
-                }
-                Poll::Ready(output)
+        }
+        poll_within(this.span, future, context, inspect)
+    }
+}
+
+// Out of line: where nothing is recorded, polling stays small.
+#[inline(never)]
+fn poll_within<F: Future>(
+    place: &mut Option<Span>,
+    future: Pin<&mut F>,
+    context: &mut TaskContext<'_>,
+    inspect: impl FnOnce(&Span, &F::Output),
+) -> Poll<F::Output> {
+    let Some(span) = place else {
+        return future.poll(context);
+    };
+    let polled = run_in(span, || {
+        catch_unwind(AssertUnwindSafe(|| future.poll(context)))
+    });
+    match polled {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => {
+            inspect(span, &output);
+            if let Some(span) = place.take() {
+                span.end();
             }
-            Err(payload) => {
-                let message = contain::message_of(&*payload).map(str::to_owned);
-                span.with_record(|record| Failure::panic(message).record(record));
-                if let Some(span) = this.span.take() {
-                    span.end();
-                }
-                resume_unwind(payload)
+            Poll::Ready(output)
+        }
+        Err(payload) => {
+            let message = contain::message_of(&*payload).map(str::to_owned);
+            span.with_record(|record| Failure::panic(message).record(record));
+            if let Some(span) = place.take() {
+                span.end();
             }
+            resume_unwind(payload)
         }
     }
 }
@@ -138,6 +157,7 @@ impl<F> InSpan<F> {
 impl<F: Future> Future for InSpan<F> {
     type Output = F::Output;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<F::Output> {
         self.poll_with(context, |_, _| {})
     }

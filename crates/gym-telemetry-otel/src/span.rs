@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -32,15 +33,17 @@ use crate::recorder::{
 #[derive(Debug, Default)]
 #[must_use = "a span that is dropped at once measures nothing"]
 pub struct Span {
-    started: Started,
+    // Dropped by hand, so that nothing is left to drop after that; see `drop_started`.
+    started: ManuallyDrop<Started>,
     not_sync: PhantomData<Cell<()>>,
 }
 
 impl Span {
     /// A span that is not recorded. Entering it changes nothing.
+    #[inline]
     pub const fn none() -> Self {
         Self {
-            started: Started::Nothing,
+            started: ManuallyDrop::new(Started::Nothing),
             not_sync: PhantomData,
         }
     }
@@ -68,7 +71,7 @@ impl Span {
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) -> Self {
         Self {
-            started: recorder.start(name.into(), &options, attributes),
+            started: ManuallyDrop::new(recorder.start(name.into(), &options, attributes)),
             not_sync: PhantomData,
         }
     }
@@ -132,7 +135,7 @@ impl Span {
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) {
         // Each attribute is set on its own, with no foreign code in between, so an expression may use this very span.
-        let mut target = match &self.started {
+        let mut target = match &*self.started {
             Started::Recorded(record) => Attributes::of_record(record),
             Started::Borrowed(entry) => Attributes::of_entry(*entry),
             Started::Nothing | Started::Passive(_) => return,
@@ -216,7 +219,11 @@ impl Span {
     /// Never hold the guard over an `.await`: use [`in_span`](crate::FutureExt::in_span) there.
     #[inline]
     pub fn entered(self) -> Entered {
-        Entered(Guard::enter(self))
+        if self.is_nothing() {
+            Entered(ManuallyDrop::new(None))
+        } else {
+            Entered(ManuallyDrop::new(Some(Guard::enter(self))))
+        }
     }
 
     /// Runs `f` with the span as the current one, without ending it.
@@ -225,13 +232,13 @@ impl Span {
     }
 
     #[inline]
-    fn is_nothing(&self) -> bool {
-        matches!(self.started, Started::Nothing)
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(*self.started, Started::Nothing)
     }
 
     #[inline]
     fn is_record(&self) -> bool {
-        matches!(self.started, Started::Recorded(_) | Started::Borrowed(_))
+        matches!(*self.started, Started::Recorded(_) | Started::Borrowed(_))
     }
 
     #[inline]
@@ -240,7 +247,7 @@ impl Span {
     }
 
     pub(crate) fn link(&self) -> Option<Link> {
-        match &self.started {
+        match &*self.started {
             Started::Passive(link) => Some(Link::clone(link)),
             _ => self.with_record(Owned::link),
         }
@@ -253,7 +260,7 @@ impl Span {
     /// Gives `f`, which must not run foreign code, the record. `None` if the span is not recorded.
     #[inline]
     pub(crate) fn with_record<T>(&self, f: impl FnOnce(&Owned) -> T) -> Option<T> {
-        match &self.started {
+        match &*self.started {
             Started::Recorded(record) => Some(f(record)),
             Started::Borrowed(entry) => with_entry(*entry, f),
             Started::Nothing | Started::Passive(_) => None,
@@ -266,19 +273,9 @@ impl Span {
         }
     }
 
-    fn drop_started(&mut self) {
-        if let Started::Recorded(record) = &self.started
-            && std::thread::panicking()
-            && !record.started_panicking()
-        {
-            Failure::panic(None).record(record);
-        }
-        self.finish();
-    }
-
     #[inline]
     fn finish(&mut self) {
-        if let Started::Recorded(record) = std::mem::take(&mut self.started) {
+        if let Started::Recorded(record) = std::mem::take(&mut *self.started) {
             let now = record.recorder().clock.now();
             record.end(now);
         }
@@ -293,9 +290,27 @@ impl Drop for Span {
     #[inline]
     fn drop(&mut self) {
         if !self.is_nothing() {
-            self.drop_started();
+            drop_started(std::mem::take(&mut *self.started));
         }
     }
+}
+
+// This takes a value, and leaves none behind: a place whose group is off has no use for the address of its span then,
+// and keeps it in a register or forgets it.
+#[inline(never)]
+fn drop_started(started: Started) {
+    if let Started::Recorded(record) = started {
+        if std::thread::panicking() && !record.started_panicking() {
+            Failure::panic(None).record(&record);
+        }
+        let now = record.recorder().clock.now();
+        record.end(now);
+    }
+}
+
+#[inline(never)]
+fn drop_entered(guard: Guard<Span>) {
+    drop(guard);
 }
 
 /// A span that is current on this thread; what [`Span::entered`] returns.
@@ -304,7 +319,7 @@ impl Drop for Span {
 /// thread. Guards may be dropped in any order.
 #[derive(Debug)]
 #[must_use = "the span is current only as long as the guard lives"]
-pub struct Entered(Guard<Span>);
+pub struct Entered(ManuallyDrop<Option<Guard<Span>>>);
 
 impl Entered {
     /// Ends the span now.
@@ -313,16 +328,27 @@ impl Entered {
     }
 
     /// Makes the span a mere value again, without ending it.
-    pub fn exit(self) -> Span {
-        self.0.exit()
+    pub fn exit(mut self) -> Span {
+        self.0.take().map_or(Span::none(), Guard::exit)
     }
 }
 
 impl Deref for Entered {
     type Target = Span;
 
+    #[inline]
     fn deref(&self) -> &Span {
-        &self.0
+        const NOTHING: &Span = &Span::none();
+        self.0.as_deref().unwrap_or(NOTHING)
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(guard) = self.0.take() {
+            drop_entered(guard);
+        }
     }
 }
 
@@ -333,7 +359,7 @@ impl Deref for Entered {
 /// attributes: start a span of its own for work that moves elsewhere.
 pub fn with_current_span<T>(f: impl FnOnce(&Span) -> T) -> T {
     let borrowed = Span {
-        started: current_entry().map_or(Started::Nothing, Started::Borrowed),
+        started: ManuallyDrop::new(current_entry().map_or(Started::Nothing, Started::Borrowed)),
         not_sync: PhantomData,
     };
     f(&borrowed)

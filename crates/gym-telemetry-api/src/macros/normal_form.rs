@@ -100,8 +100,11 @@ macro_rules! __span_done {
     ([enter] $gate:tt $name:tt $options:tt $attributes:tt plain) => {
         $crate::__telemetry! {
             { $crate::__private::NOT_ENTERED }
-            { $crate::Span::entered($crate::__start! { $gate $name $options $attributes }) }
+            { $crate::__enter! { $gate $name $options $attributes } }
         }
+    };
+    ([entered] $gate:tt $name:tt $options:tt $attributes:tt plain) => {
+        $crate::__enter! { $gate $name $options $attributes }
     };
     ([start] $gate:tt $name:tt $options:tt $attributes:tt plain) => {
         $crate::__start! { $gate $name $options $attributes }
@@ -153,6 +156,17 @@ macro_rules! __start {
     }};
 }
 
+// An expression that starts a span and enters it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __enter {
+    ($gate:tt ($name:expr) [$($option:ident: $value:expr,)*] [$($key:expr => $attribute:expr,)*]) => {{
+        $crate::__check_arguments! { $name, $($value,)* $($key, $attribute,)* }
+        $($crate::__option! { $option })*
+        $crate::__enter_span! { $gate ($name) [$($option: $value,)*] [$($key => $attribute,)*] }
+    }};
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __defaults {
@@ -189,7 +203,7 @@ macro_rules! __option {
 #[macro_export]
 macro_rules! __trace_scope {
     ([$($input:tt)*]) => {
-        $crate::__scope! { { $crate::__span_input! { [start] trace $($input)* } } }
+        $crate::__scope! { { $crate::__span_input! { [entered] trace $($input)* } } }
     };
 }
 
@@ -198,7 +212,7 @@ macro_rules! __trace_scope {
 #[macro_export]
 macro_rules! __trace_result {
     ([$($input:tt)*] $($body:tt)*) => {
-        $crate::__result_body! { { $crate::__span_input! { [start] trace $($input)* } } $($body)* }
+        $crate::__result_body! { { $crate::__span_input! { [entered] trace $($input)* } } $($body)* }
     };
 }
 

@@ -34,6 +34,15 @@ macro_rules! __start_span {
     }};
 }
 
+// The same for a span that is entered at once.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __enter_span {
+    ($($span:tt)*) => {
+        $crate::Span::entered($crate::__start_span! { $($span)* })
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __check_gate {
@@ -107,7 +116,7 @@ macro_rules! __scope {
             () => {}
             #[allow(unreachable_patterns)]
             _ => {
-                let _entered = $crate::Span::entered($($start)*);
+                let _entered: $crate::Entered = $($start)*;
             }
         }
     };
@@ -122,7 +131,7 @@ macro_rules! __result_body {
             () => {}
             #[allow(unreachable_patterns)]
             _ => {
-                let _entered = $crate::Span::entered($($start)*);
+                let _entered: $crate::Entered = $($start)*;
                 return $crate::__private::fallible();
             }
         }

@@ -13,17 +13,40 @@ macro_rules! __telemetry {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __start_span {
-    (($($gate:tt)*) ($name:expr) [$($option:ident: $value:expr,)*] [$($key:expr => $attribute:expr,)*]) => {
+    (($($gate:tt)*) $name:tt $options:tt $attributes:tt) => {
         if $crate::__gate!($($gate)*) {
-            $crate::__private::start(|| {
-                $crate::Span::start(
-                    $name,
-                    $crate::SpanOptions { $($option: $value,)* ..$crate::__defaults!($($gate)*) },
-                    |attributes| { $(attributes.set($key, &$attribute);)* },
-                )
-            })
+            $crate::__private::start($crate::__span! { ($($gate)*) $name $options $attributes })
         } else {
             $crate::Span::none()
+        }
+    };
+}
+
+// The same for a span that is entered at once. The guard of a span that is not recorded is a constant, so that nothing
+// is left to do where it is dropped.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __enter_span {
+    (($($gate:tt)*) $name:tt $options:tt $attributes:tt) => {
+        if $crate::__gate!($($gate)*) {
+            $crate::__private::enter($crate::__span! { ($($gate)*) $name $options $attributes })
+        } else {
+            $crate::Span::entered($crate::Span::none())
+        }
+    };
+}
+
+// A closure that starts the span.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __span {
+    (($($gate:tt)*) ($name:expr) [$($option:ident: $value:expr,)*] [$($key:expr => $attribute:expr,)*]) => {
+        || {
+            $crate::Span::start(
+                $name,
+                $crate::SpanOptions { $($option: $value,)* ..$crate::__defaults!($($gate)*) },
+                |attributes| { $(attributes.set($key, &$attribute);)* },
+            )
         }
     };
 }
@@ -90,7 +113,7 @@ macro_rules! __in_span {
 #[macro_export]
 macro_rules! __scope {
     ({ $($start:tt)* }) => {
-        let _entered = $crate::Span::entered($($start)*);
+        let _entered: $crate::Entered = $($start)*;
     };
 }
 
@@ -100,14 +123,14 @@ macro_rules! __scope {
 macro_rules! __result_body {
     ({ $($start:tt)* } err { $($before:tt)* } { $($inside:tt)* } ($($output:tt)*) { $($body:tt)* }) => {{
         $($before)*
-        let entered = $crate::Span::entered($($start)*);
+        let entered: $crate::Entered = $($start)*;
         let once = $crate::__private::ONCE;
         let result = $crate::__closure!(($($output)*) {
             let _once = once;
             $($inside)*
             $($body)*
         })();
-        $crate::__private::inspect(&entered, &result);
+        $crate::__private::conclude(entered, &result);
         result
     }};
 }

@@ -5,7 +5,9 @@ use std::fmt::Display;
 
 use gym_telemetry_core::{SpanGroup, SpanKind, scope};
 use gym_telemetry_otel::facade::contain;
-use gym_telemetry_otel::{Attributes, Parent, Span, SpanOptions, StatusStyle, with_current_span};
+use gym_telemetry_otel::{
+    Attributes, Entered, Parent, Span, SpanOptions, StatusStyle, with_current_span,
+};
 
 pub use gym_telemetry_otel::facade::is_recording_process;
 
@@ -64,6 +66,12 @@ pub fn start(start: impl FnOnce() -> Span) -> Span {
     contain(start).unwrap_or_default()
 }
 
+/// Starts a span and enters it; if one of the arguments panics, there is none.
+#[inline(never)]
+pub fn enter(start: impl FnOnce() -> Span) -> Entered {
+    contain(start).unwrap_or_default().entered()
+}
+
 /// Adds an event; if its name panics, there is none.
 #[inline]
 pub fn add_event<N: Into<Cow<'static, str>>>(
@@ -95,11 +103,21 @@ pub fn add_current_event<N: Into<Cow<'static, str>>>(
     with_current_span(|span| add_event(span, name, attributes));
 }
 
-/// Records the error that a function returns.
-pub fn inspect<T, E: Display>(span: &Span, result: &Result<T, E>) {
-    if let Err(error) = result {
-        span.record_error(error);
+/// Leaves the span of a function and ends it, with the error that the function returns.
+#[inline]
+pub fn conclude<T, E: Display>(entered: Entered, result: &Result<T, E>) {
+    if entered.is_recording() {
+        conclude_recorded(entered, result);
     }
+}
+
+// By value: a guard whose address is handed out has to be in memory, even where nothing is recorded.
+#[inline(never)]
+fn conclude_recorded<T, E: Display>(entered: Entered, result: &Result<T, E>) {
+    if let Err(error) = result {
+        entered.record_error(error);
+    }
+    drop(entered);
 }
 
 /// A closure that this is moved into can be called once only, and so may give away what it has captured.

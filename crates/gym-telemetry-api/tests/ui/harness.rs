@@ -112,6 +112,7 @@ fn normalised(stderr: &str) -> String {
     let mut result = String::new();
     let mut is_elsewhere = false;
     let mut is_list = false;
+    let mut was_inside = false;
     for line in stderr.lines() {
         let line = line.trim_start();
         let place = place_of(line);
@@ -125,10 +126,15 @@ fn normalised(stderr: &str) -> String {
         }
         is_list = line.ends_with(':') && line.contains("types implement trait");
         is_elsewhere = place.is_some_and(|(_, place)| !place.starts_with(CASES));
-        if let Some((arrow, place)) = place.filter(|_| is_elsewhere) {
+        if was_inside && is_elsewhere {
+            was_inside = false;
+        } else if let Some((arrow, place)) = place.filter(|_| is_elsewhere) {
             let file = place.split(':').next().unwrap_or(place);
             let file = file_name(file, &workspace);
             result.extend(["   ", arrow, " ", &file, "\n"]);
+        } else if is_inside(line) {
+            // The place in the next line goes with it.
+            was_inside = true;
         } else if !is_summary(line) {
             result.push_str(&aligned(&without_lines_of_the_facade(line)));
             result.push('\n');
@@ -189,6 +195,11 @@ fn aligned(line: &str) -> String {
     } else {
         line.to_owned()
     }
+}
+
+/// A note that goes through private types one by one.
+fn is_inside(line: &str) -> bool {
+    line.starts_with("note: required because it appears within the type")
 }
 
 fn is_summary(line: &str) -> bool {
