@@ -34,6 +34,7 @@ tasks:
     --self-test                         whether each of these checks can fail
     --manifest-path CRATE [--bin NAME]  the same for another crate
     --write-dependencies                accept what the packages depend on now
+  fuzz [SECONDS]  feeds every reader of foreign texts with damaged ones, 300 seconds each unless told otherwise
   docs          the generated parts of README.md and docs/; with --check, whether they are up to date
   demo [ARGS]   the demo with telemetry compiled in; without ARGS its main job, `run`
   setup         only what `ci` installs first: cargo-deny and the Python far end of the tests";
@@ -59,6 +60,8 @@ fn run(arguments: &[String]) -> Result<()> {
         ("demo", rest) => demo(rest),
         ("bench", rest) => bench::run(rest),
         ("check-noop", rest) => noop::run(rest),
+        ("fuzz", []) => fuzz("300"),
+        ("fuzz", [seconds]) => fuzz(seconds),
         ("docs", []) => docs::run(docs::Mode::Write),
         ("docs", [check]) if check == "--check" => docs::run(docs::Mode::Check),
         ("setup", []) => tools::setup().map(drop),
@@ -71,6 +74,22 @@ fn run(arguments: &[String]) -> Result<()> {
             arguments.join(" ")
         ))),
     }
+}
+
+/// Optimised, so that as many texts as possible are tried, with overflow checks left on.
+fn fuzz(seconds: &str) -> Result<()> {
+    let readers = [
+        ("gym-resources", "fuzz_quantities", ""),
+        ("gym-sandbox-obs", "fuzz_readings", "opensandbox"),
+    ];
+    for (package, example, features) in readers {
+        cargo(["run", "--quiet", "--release", "--package", package])
+            .args(["--example", example, "--features", features])
+            .args(["--config", "profile.release.overflow-checks=true"])
+            .args(["--", seconds])
+            .run()?;
+    }
+    Ok(())
 }
 
 fn demo(arguments: &[String]) -> Result<()> {
