@@ -19,7 +19,9 @@ pub(super) fn table(name: &str) -> Result<String> {
         "fields" => Ok(fields()),
         "gym-variables" => gym_variables(),
         "standard-variables" => standard_variables(),
-        "metrics" => metrics(),
+        "metrics" => metrics(""),
+        "sandbox-attributes" => sandbox_attributes(),
+        "sandbox-metrics" => metrics("gym.sandbox."),
         _ => Err(Failure::new(format!("there is no table `{name}`"))),
     }
 }
@@ -118,9 +120,25 @@ fn standard_variables() -> Result<String> {
     Ok(text)
 }
 
-fn metrics() -> Result<String> {
+fn sandbox_attributes() -> Result<String> {
+    let mut text = header(&["attribute", "meaning"]);
+    for item in vocabulary("attribute/sandbox.rs")? {
+        // Constants that are no keys are words that stand in values.
+        if let Some((_, key)) = text_constant(&item)
+            && key.starts_with("nemo.")
+        {
+            row(&mut text, &[format!("`{key}`"), item.meaning.clone()]);
+        }
+    }
+    Ok(text)
+}
+
+fn metrics(prefix: &str) -> Result<String> {
     let mut text = header(&["metric", "kind", "unit", "meaning", "attributes"]);
-    for metric in metric::ALL {
+    let listed = metric::ALL
+        .iter()
+        .filter(|metric| metric.name.starts_with(prefix));
+    for metric in listed {
         let attributes: Vec<String> = metric
             .attributes
             .iter()
@@ -186,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_row() {
-        let text = metrics().expect("every kind has a word");
+        let text = metrics("").expect("every kind has a word");
         assert_eq!(text.lines().count(), metric::ALL.len() + 2);
     }
 

@@ -36,7 +36,7 @@ pub const ALLOCATION_HOST_SCOPE: &str = "nemo.gym.sandbox.allocation.host.scope"
 /// Which machine a sandbox runs on.
 pub const ALLOCATION_HOST_ID: &str = "nemo.gym.sandbox.allocation.host.id";
 
-/// Whether the provider could be read: [`AVAILABLE`] or [`UNAVAILABLE`].
+/// Whether the provider could be read: `available` or `unavailable`.
 pub const RESOURCE_STATUS: &str = "nemo.gym.sandbox.resource.status";
 /// The value of [`RESOURCE_STATUS`] of a reading.
 pub const AVAILABLE: &str = "available";
