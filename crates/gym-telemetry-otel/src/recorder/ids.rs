@@ -13,26 +13,36 @@ use crate::{fork, random};
 
 thread_local! {
     // Without drop code, so that destructors of other thread locals can still start spans.
-    static STATE: Cell<State> = const { Cell::new(State { lanes: [0; 2], generation: None }) };
+    static STATE: State = const {
+        State { lanes: [const { Cell::new(0) }; 2], seeded_in: Cell::new(None) }
+    };
 }
 
-#[derive(Clone, Copy)]
 struct State {
     /// Two independent generators: a trace id takes one draw of each, so it has 128 random bits.
-    lanes: [u64; 2],
+    lanes: [Cell<u64>; 2],
     /// The fork generation it was seeded in.
-    generation: Option<u32>,
+    seeded_in: Cell<Option<u32>>,
+}
+
+impl State {
+    #[cold]
+    #[inline(never)]
+    fn seed(&self, generation: u32) {
+        for lane in &self.lanes {
+            lane.set(random::word());
+        }
+        self.seeded_in.set(Some(generation));
+    }
 }
 
 /// Draws a new trace id.
 pub(crate) fn trace_id(now: Tick) -> TraceId {
-    draw(|state| {
+    draw(|[first, second]| {
         loop {
-            let high = next(&mut state.lanes[0], now);
-            let low = next(&mut state.lanes[1], now);
             let mut bytes = [0; 16];
-            bytes[..8].copy_from_slice(&high.to_be_bytes());
-            bytes[8..].copy_from_slice(&low.to_be_bytes());
+            bytes[..8].copy_from_slice(&next(first, now).to_be_bytes());
+            bytes[8..].copy_from_slice(&next(second, now).to_be_bytes());
             if let Some(id) = TraceId::from_bytes(bytes) {
                 return id;
             }
@@ -41,36 +51,36 @@ pub(crate) fn trace_id(now: Tick) -> TraceId {
 }
 
 /// Draws a new span id.
+#[inline]
 pub(crate) fn span_id(now: Tick) -> SpanId {
-    draw(|state| {
+    draw(|[lane, _]| {
         loop {
-            if let Some(id) = SpanId::from_bytes(next(&mut state.lanes[0], now).to_be_bytes()) {
+            if let Some(id) = SpanId::from_bytes(next(lane, now).to_be_bytes()) {
                 return id;
             }
         }
     })
 }
 
-fn draw<T>(from: impl FnOnce(&mut State) -> T) -> T {
-    let mut state = STATE.get();
-    let generation = fork::generation();
-    if state.generation != Some(generation) {
-        state = State {
-            lanes: [random::word(), random::word()],
-            generation: Some(generation),
-        };
-    }
-    let drawn = from(&mut state);
-    STATE.set(state);
-    drawn
+#[inline]
+fn draw<T>(from: impl FnOnce(&[Cell<u64>; 2]) -> T) -> T {
+    STATE.with(|state| {
+        let generation = fork::generation();
+        if state.seeded_in.get() != Some(generation) {
+            state.seed(generation);
+        }
+        from(&state.lanes)
+    })
 }
 
 /// One step of the splitmix64 generator, with the clock mixed into its state.
-fn next(lane: &mut u64, now: Tick) -> u64 {
-    *lane = lane
+#[inline]
+fn next(lane: &Cell<u64>, now: Tick) -> u64 {
+    let mut word = lane
+        .get()
         .wrapping_add(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(now.raw());
-    let mut word = *lane;
+    lane.set(word);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
@@ -105,14 +115,19 @@ mod tests {
         assert!(!traces.contains(&[0; 16]) && !spans.contains(&[0; 8]));
     }
 
+    /// Gives this thread the state that another one has, too.
+    fn become_copy(generation: u32) {
+        STATE.with(|state| {
+            state.lanes[0].set(1);
+            state.lanes[1].set(2);
+            state.seeded_in.set(Some(generation));
+        });
+    }
+
     #[test]
     fn two_copies_of_one_state_part_as_soon_as_their_clocks_differ() {
-        let start = State {
-            lanes: [1, 2],
-            generation: Some(fork::generation()),
-        };
         let draw_all = |clock: u64| {
-            STATE.set(start);
+            become_copy(fork::generation());
             (0..10_000)
                 .map(|n| span_id(Tick::from_raw(clock + n * 50)))
                 .collect::<Vec<_>>()
@@ -124,12 +139,8 @@ mod tests {
 
     #[test]
     fn a_state_of_before_a_fork_is_not_continued() {
-        let inherited = State {
-            lanes: [1, 2],
-            generation: Some(fork::generation() + 1),
-        };
         let [first, second] = [0, 1].map(|_| {
-            STATE.set(inherited);
+            become_copy(fork::generation() + 1);
             trace_id(Tick::from_raw(7))
         });
         assert_ne!(first, second);

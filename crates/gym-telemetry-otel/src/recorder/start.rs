@@ -71,7 +71,7 @@ impl Recorder {
             .as_ref()
             .is_none_or(|parent| parent.flags.is_sampled());
         if !is_sampled {
-            return self.pass_over(candidacy, is_local, options);
+            return self.pass_over(candidacy);
         }
         let span_id = ids::span_id(candidacy.now);
         match self.draft(&mut candidacy, span_id, name, options) {
@@ -108,7 +108,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn consider(&self, options: &SpanOptions<'_>) -> Result<Candidacy, Started> {
+    fn consider(&'static self, options: &SpanOptions<'_>) -> Result<Candidacy, Started> {
         if !self.is_accepting() {
             self.counts.refuse(self.refusal());
             return Err(Started::Nothing);
@@ -119,6 +119,14 @@ impl Recorder {
             Parent::Remote(context) => Some(Link::remote(context)),
             Parent::Context(context) => context.link().cloned(),
         };
+        if let Some(known) = &parent
+            && !known.is_remote
+            && !known.flags.is_sampled()
+        {
+            // As the top of the trace was decided, without even a look at the clock.
+            raw::count_unsampled(self);
+            return Err(continue_above(parent, options));
+        }
         let now = self.clock.now();
         let (trace_id, trace_state) = match &parent {
             Some(parent) => (parent.trace_id, parent.trace_state.clone()),
@@ -159,7 +167,7 @@ impl Recorder {
         self.counts.panics.add(u64::from(has_panicked));
         candidacy.trace_state = trace_state;
         if !is_sampled {
-            return self.pass_over(candidacy, false, options);
+            return self.pass_over(candidacy);
         }
         let span_id = ids::span_id(candidacy.now);
         let Some(draft) = self.draft(&mut candidacy, span_id, name, options) else {
@@ -255,20 +263,11 @@ impl Recorder {
         Some(draft)
     }
 
-    /// The span's trace is not sampled.
-    #[inline]
-    fn pass_over(
-        &'static self,
-        candidacy: Candidacy,
-        is_local: bool,
-        options: &SpanOptions<'_>,
-    ) -> Started {
+    /// The span is the top of a trace in this process, and not sampled.
+    #[cold]
+    fn pass_over(&'static self, candidacy: Candidacy) -> Started {
         raw::count_unsampled(self);
-        if is_local {
-            continue_above(candidacy.parent, options)
-        } else {
-            head(candidacy)
-        }
+        head(candidacy)
     }
 
     /// There is no room: what would be the span's children hang on its parent instead. Without a parent they
@@ -301,7 +300,6 @@ fn continue_above(parent: Option<Link>, options: &SpanOptions<'_>) -> Started {
 }
 
 /// The top of an unsampled trace in this process: it has ids, so that the decision reaches everyone below.
-#[cold]
 fn head(candidacy: Candidacy) -> Started {
     let flags = candidacy
         .parent

@@ -167,10 +167,13 @@ impl Draft {
                 meta |= meta::TRACE_STATE;
             }
         }
-        let known = (header.scope == scope::LENS).then_some(meta::LENS_SCOPE);
-        slot.meta
-            .store(meta | known.unwrap_or(0), Ordering::Relaxed);
-        if known.is_none() && header.scope != scope::HELPERS {
+        // Which text it is tells the address already, unless the compiler has made a second copy of it.
+        if std::ptr::eq(header.scope, scope::HELPERS) || header.scope == scope::HELPERS {
+            slot.meta.store(meta, Ordering::Relaxed);
+        } else if header.scope == scope::LENS {
+            slot.meta.store(meta | meta::LENS_SCOPE, Ordering::Relaxed);
+        } else {
+            slot.meta.store(meta, Ordering::Relaxed);
             self.0.append_text(About::Scope, Text::Static(header.scope));
         }
     }
