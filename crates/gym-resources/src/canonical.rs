@@ -27,8 +27,8 @@ pub(crate) fn decimal(amount: f64) -> String {
 /// Writes `amount * 2^unit_log2` bytes with a binary suffix, or with a decimal one when the bytes are few or
 /// have a fraction.
 pub(crate) fn binary(amount: f64, unit_log2: i32) -> String {
-    // A power of two scales a float exactly.
-    let bytes = amount * 2_f64.powi(unit_log2);
+    // A power of two scales a float exactly, up to where there are no more bytes that a float can count.
+    let bytes = (amount * 2_f64.powi(unit_log2)).min(f64::MAX);
     if bytes.fract() != 0.0 || !(1024.0..MAX_BINARY).contains(&bytes) {
         return decimal(bytes);
     }
@@ -81,5 +81,12 @@ mod tests {
         ] {
             assert_eq!(binary(mebibytes, 20), text, "{mebibytes}");
         }
+    }
+
+    #[test]
+    fn an_amount_beyond_what_a_float_can_count_in_bytes_is_still_a_number() {
+        let text = binary(9.5e304, 20);
+        assert!(text.ends_with('E') && text.len() > 200, "{text}");
+        assert_eq!(text, binary(f64::MAX, 20));
     }
 }
