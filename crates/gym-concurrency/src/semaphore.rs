@@ -10,8 +10,9 @@ use crate::error::{AcquireError, AcquireErrorKind};
 use crate::limit::{Limit, LimitError};
 use crate::metering::{LimitKey, Registered, SlotMeter};
 use crate::permit::{OwnedPermit, Permit};
-use crate::slots::{OutOfLine, Slots};
+use crate::slots::{FreeOr, OutOfLine, Slots};
 use crate::sync::TryAcquireError;
+use crate::waiting::WaitEnd;
 
 /// A `tokio::sync::Semaphore` for a configured concurrency limit, whose state is exported.
 ///
@@ -118,16 +119,13 @@ impl MeteredSemaphore {
     ///
     /// Dropping the future gives up the wait, gives back a slot that was granted meanwhile, and counts as
     /// cancelled if the caller was waiting.
-    pub async fn acquire(&self) -> Result<Permit<'_>, AcquireError> {
-        if let Ok(taken) = self.slots.take_free(1).await {
-            return Ok(Permit::new(self, taken));
-        }
-        // A closed semaphore says so when it is waited for.
-        let waited = OutOfLine(pin!(self.wait_for_one())).await;
-        match waited {
-            Ok(taken) => Ok(Permit::new(self, taken)),
-            Err(kind) => Err(AcquireError::new(kind)),
-        }
+    #[inline]
+    pub fn acquire(&self) -> impl Future<Output = Result<Permit<'_>, AcquireError>> {
+        let waited = async {
+            let taken = self.wait_for_one().await?;
+            Ok(Permit::new(self, taken))
+        };
+        FreeOr::new(&self.slots, |taken| Permit::new(self, taken), waited)
     }
 
     /// Takes `slots` slots at once, waiting until all of them are free.
@@ -163,15 +161,8 @@ impl MeteredSemaphore {
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn acquire_owned(self: Arc<Self>) -> Result<OwnedPermit, AcquireError> {
-        if let Ok(taken) = self.slots.take_free(1).await {
-            return Ok(OwnedPermit::new(self, taken));
-        }
-        // A closed semaphore says so when it is waited for.
-        let waited = OutOfLine(pin!(self.wait_for_one())).await;
-        match waited {
-            Ok(taken) => Ok(OwnedPermit::new(self, taken)),
-            Err(kind) => Err(AcquireError::new(kind)),
-        }
+        let taken = FreeOr::new(&self.slots, |taken| taken, self.wait_for_one()).await?;
+        Ok(OwnedPermit::new(self, taken))
     }
 
     /// Takes `slots` slots as [`acquire_many`](Self::acquire_many) does; the permit keeps the semaphore alive.
@@ -290,8 +281,19 @@ impl MeteredSemaphore {
         &self.slots
     }
 
-    fn wait_for_one(&self) -> impl Future<Output = Result<Taken, AcquireErrorKind>> {
-        self.slots.wait_for_one(self.admission_timeout)
+    async fn wait_for_one(&self) -> Result<Taken, AcquireError> {
+        if self.admission_timeout.is_none() {
+            // The most common wait by far, and in this future itself: each future around a wait costs as much as a
+            // part of the wait.
+            let mut waiting = self.slots.waiting(1);
+            let acquire = pin!(self.slots.acquire());
+            match self.slots.queue(&mut waiting, acquire).await {
+                WaitEnd::Overtaken => {}
+                end => return waiting.end(end).map_err(AcquireError::new),
+            }
+        }
+        let waited = self.slots.wait_for_one(self.admission_timeout);
+        OutOfLine(pin!(waited)).await.map_err(AcquireError::new)
     }
 
     async fn take_many(&self, slots: u32) -> Result<Taken, AcquireError> {

@@ -18,12 +18,14 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use pin_project_lite::pin_project;
+
 use crate::callers::{Callers, Counts, Taken};
-use crate::error::AcquireErrorKind;
+use crate::error::{AcquireError, AcquireErrorKind};
 use crate::limit::Limit;
 use crate::sync::{
-    AcquireError, AtomicBool, AtomicUsize, Mutex, MutexGuard, Notify, Ordering, PoisonError,
-    Semaphore, SemaphorePermit, TryAcquireError, poll_proceed, timeout,
+    AcquireError as QueueClosed, AtomicBool, AtomicUsize, Mutex, MutexGuard, Notify, Ordering,
+    PoisonError, Semaphore, SemaphorePermit, TryAcquireError, poll_proceed, timeout,
 };
 use crate::waiters::Waiters;
 use crate::waiting::{WaitEnd, Waiting};
@@ -138,6 +140,29 @@ impl<M: Meter> Slots<M> {
         TakeFree { of: self, slots }
     }
 
+    /// A caller that may have to wait.
+    #[inline]
+    pub(crate) fn waiting(&self, slots: u32) -> Waiting<'_, M> {
+        Waiting::new(self, slots)
+    }
+
+    /// What to wait for in the semaphore's queue for one slot.
+    #[inline]
+    pub(crate) fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, QueueClosed>> {
+        self.semaphore.acquire()
+    }
+
+    /// Waits for one slot with `acquire`, once.
+    #[inline]
+    #[expect(clippy::unused_self, reason = "it is this semaphore's queue")]
+    pub(crate) fn queue<'w, 'a, F>(
+        &self,
+        waiting: &'w mut Waiting<'a, M>,
+        acquire: Pin<&'w mut F>,
+    ) -> OneWait<'w, 'a, M, F> {
+        OneWait { waiting, acquire }
+    }
+
     /// Waits for one slot.
     ///
     /// Dropping the future gives up the wait and gives back what was granted.
@@ -145,14 +170,11 @@ impl<M: Meter> Slots<M> {
         &self,
         bound: Option<Duration>,
     ) -> Result<Taken, AcquireErrorKind> {
-        let mut waiting = Waiting::new(self, 1);
+        let mut waiting = self.waiting(1);
         let end = loop {
             // It leaves the semaphore's queue before the caller leaves the list.
-            let mut acquire = pin!(self.semaphore.acquire());
-            let end = OneWait {
-                waiting: &mut waiting,
-                acquire: acquire.as_mut(),
-            };
+            let acquire = pin!(self.acquire());
+            let end = self.queue(&mut waiting, acquire);
             // Without a function around these two: every layer is passed through on every poll.
             let end = match bound {
                 None => end.await,
@@ -175,7 +197,7 @@ impl<M: Meter> Slots<M> {
     ) -> Result<Taken, AcquireErrorKind> {
         // Before it is in the semaphore's queue: everybody behind it is to be listed, too.
         self.listing.store(true, Ordering::SeqCst);
-        let mut waiting = Waiting::new(self, slots);
+        let mut waiting = self.waiting(slots);
         let end = {
             let mut acquire = pin!(self.semaphore.acquire_many(slots));
             let end = async {
@@ -216,11 +238,16 @@ impl<M: Meter> Slots<M> {
             self.semaphore.add_permits(slots);
             // The limit may have shrunk in between: then these slots, free now, are what it takes.
             if self.debt.load(Ordering::SeqCst) > 0 {
-                self.settle(&self.lock());
+                self.settle_late();
             }
         } else {
             self.pay(slots);
         }
+    }
+
+    #[cold]
+    fn settle_late(&self) {
+        self.settle(&self.lock());
     }
 
     /// Gives slots back while the limit has too many.
@@ -349,14 +376,15 @@ impl<M: Meter> Future for TakeFree<'_, M> {
 }
 
 /// A wait for one slot.
-struct OneWait<'w, 'a, M: Meter, F> {
+#[must_use = "futures do nothing unless polled"]
+pub(crate) struct OneWait<'w, 'a, M: Meter, F> {
     waiting: &'w mut Waiting<'a, M>,
     acquire: Pin<&'w mut F>,
 }
 
 impl<'a, M: Meter, F> Future for OneWait<'_, 'a, M, F>
 where
-    F: Future<Output = Result<SemaphorePermit<'a>, AcquireError>>,
+    F: Future<Output = Result<SemaphorePermit<'a>, QueueClosed>>,
 {
     type Output = WaitEnd;
 
@@ -372,14 +400,66 @@ where
     }
 }
 
-/// Keeps the polls of a wait out of the code of its caller, whose own task is to take what is free.
+pin_project! {
+    /// Takes a free slot, or else does what `waited` does.
+    #[must_use = "futures do nothing unless polled"]
+    pub(crate) struct FreeOr<'a, M: Meter, N, F> {
+        slots: &'a Slots<M>,
+        // What to make of a free slot; gone once there was none.
+        free: Option<N>,
+        #[pin]
+        waited: F,
+    }
+}
+
+impl<'a, M: Meter, N, F> FreeOr<'a, M, N, F> {
+    #[inline]
+    pub(crate) fn new(slots: &'a Slots<M>, free: N, waited: F) -> Self {
+        Self {
+            slots,
+            free: Some(free),
+            waited,
+        }
+    }
+}
+
+impl<M: Meter, N, T, F> Future for FreeOr<'_, M, N, F>
+where
+    N: FnOnce(Taken) -> T,
+    F: Future<Output = Result<T, AcquireError>>,
+{
+    type Output = F::Output;
+
+    // Small: a try, and a call.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see above")]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        if this.free.is_some() {
+            let result = ready!(Pin::new(&mut this.slots.take_free(1)).poll(cx));
+            let free = this.free.take();
+            // A closed semaphore says so when it is waited for.
+            if let (Ok(taken), Some(free)) = (result, free) {
+                return Poll::Ready(Ok(free(taken)));
+            }
+        }
+        poll_apart(this.waited, cx)
+    }
+}
+
+/// Keeps the polls of a wait out of the code of those whose own task is to take what is free.
+#[inline(never)]
+fn poll_apart<F: Future>(future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    future.poll(cx)
+}
+
+/// As [`poll_apart`], for a wait inside another.
 pub(crate) struct OutOfLine<'a, F>(pub(crate) Pin<&'a mut F>);
 
 impl<F: Future> Future for OutOfLine<'_, F> {
     type Output = F::Output;
 
-    #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        self.get_mut().0.as_mut().poll(cx)
+        poll_apart(self.get_mut().0.as_mut(), cx)
     }
 }

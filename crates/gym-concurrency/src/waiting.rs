@@ -97,7 +97,15 @@ impl<'a, M: Meter> Waiting<'a, M> {
     #[inline]
     pub(crate) fn end(mut self, end: WaitEnd) -> Result<Taken, AcquireErrorKind> {
         match end {
-            WaitEnd::Granted => Ok(self.leave(WaitOutcome::Granted)),
+            WaitEnd::Granted => {
+                if let Place::Counted = self.place {
+                    // Already counted, and from now on for the slot that it holds.
+                    self.place = Place::None;
+                    self.of.meter.waited(None, WaitOutcome::Granted);
+                    return Ok(Taken::AFTER_WAITING);
+                }
+                Ok(self.leave(WaitOutcome::Granted))
+            }
             WaitEnd::Timeout => {
                 let _ = self.leave(WaitOutcome::Timeout);
                 Err(AcquireErrorKind::Timeout)
@@ -110,7 +118,6 @@ impl<'a, M: Meter> Waiting<'a, M> {
     }
 
     /// Takes the caller out of wherever it is, and counts what it was granted.
-    #[inline]
     fn leave(&mut self, outcome: WaitOutcome) -> Taken {
         let is_granted = outcome == WaitOutcome::Granted;
         match std::mem::replace(&mut self.place, Place::None) {

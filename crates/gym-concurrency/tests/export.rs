@@ -6,10 +6,12 @@ mod collector;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use collector::Collector;
 use gym_concurrency::{ConcurrencyComponent, MeteredSemaphore};
+use gym_telemetry_api::__private::observe;
 use gym_telemetry_api::{
     ServerIdentity, TelemetryConfig, TelemetryHandle, configure_telemetry_env, init_telemetry,
     shutdown_telemetry,
@@ -125,6 +127,7 @@ async fn a_collector_receives_what_the_limits_are_doing() {
     counters_outlive_their_limit(&run).await;
     waits_are_exported_by_outcome(&run).await;
     a_thousand_limits_leave_nothing_behind(&run);
+    a_panicking_callback_of_another_takes_nothing_away(&run);
     let _ = shutdown_telemetry(BUDGET);
 }
 
@@ -175,10 +178,14 @@ async fn equal_limits_are_summed_and_dropped_ones_vanish(run: &Run) {
     let points = run.points("gym.concurrency.limit");
     assert_eq!(points.len(), 1, "{points:?}");
     assert_eq!(points[0].1, 7.0);
-    assert!(
-        !points[0].0.contains_key("nemo.gym.server.name"),
-        "no server owns the limit"
-    );
+    // No server owns the limit.
+    let expected: BTreeMap<String, String> = [
+        ("nemo.gym.concurrency.component", "agent_server"),
+        ("nemo.gym.concurrency.limit_name", "equal"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .into();
+    assert_eq!(points[0].0, expected);
     assert_eq!(run.value("gym.concurrency.available"), 6.0);
     drop(two);
     assert_eq!(run.value("gym.concurrency.limit"), 3.0);
@@ -244,6 +251,25 @@ fn a_thousand_limits_leave_nothing_behind(run: &Run) {
     ] {
         assert_eq!(run.points(name), [], "{name}");
     }
+}
+
+/// Callbacks run in the order in which they were registered: this one comes before that of the limits.
+fn a_panicking_callback_of_another_takes_nothing_away(run: &Run) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let foreign = observe({
+        let calls = Arc::clone(&calls);
+        move |_| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            panic!("a callback that is not ours");
+        }
+    });
+    let here = limit(5, "beside_a_panic");
+    for round in 1..=3 {
+        assert_eq!(run.value("gym.concurrency.limit"), 5.0);
+        assert!(calls.load(Ordering::Relaxed) >= round, "the callback ran");
+    }
+    drop(foreign);
+    drop(here);
 }
 
 async fn until(condition: impl Fn() -> bool) {

@@ -118,6 +118,11 @@ impl Collector {
         self.shared.lock().received.clone()
     }
 
+    /// Everything accepted since the last call of this, and keeps none of it.
+    pub fn take(&self) -> Received {
+        std::mem::take(&mut self.shared.lock().received)
+    }
+
     /// Waits until `done` holds for what was accepted, and returns it.
     ///
     /// # Panics

@@ -162,3 +162,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What these locks guard is whole after every statement.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::{REGISTRY, lock};
+    use crate::{ConcurrencyComponent, MeteredSemaphore};
+
+    #[test]
+    fn a_thousand_dropped_limits_leave_no_callback_and_no_entry() {
+        let limits: Vec<_> = (0..1_000)
+            .map(|number| {
+                MeteredSemaphore::new(1, ConcurrencyComponent::ModelServer, "registry")
+                    .expect("a valid limit")
+                    .with_server_name(format!("a{number}"))
+            })
+            .collect();
+        let entries: Vec<Weak<_>> = {
+            let registry = lock(&REGISTRY);
+            assert!(registry.observation.is_some());
+            registry.limits.values().cloned().collect()
+        };
+        assert_eq!(entries.len(), limits.len());
+        drop(limits);
+        let registry = lock(&REGISTRY);
+        assert!(registry.observation.is_none());
+        assert!(registry.limits.is_empty());
+        assert!(entries.iter().all(|entry| entry.strong_count() == 0));
+    }
+}
