@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gym_concurrency::{ConcurrencyComponent, MeteredSemaphore};
+use gym_telemetry_api::if_telemetry;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, yield_now};
@@ -57,21 +58,28 @@ fn ours() -> MeteredSemaphore {
     MeteredSemaphore::new(LIMIT, ConcurrencyComponent::AgentServer, "bench").expect("a valid limit")
 }
 
+fn runtimes() -> [(Runtime, &'static str); 2] {
+    let one = Builder::new_current_thread().build();
+    let two = Builder::new_multi_thread().worker_threads(2).build();
+    [
+        (one.expect("a runtime"), "one thread"),
+        (two.expect("a runtime"), "two threads"),
+    ]
+}
+
+/// Nothing is exported: what a semaphore costs that limits, and keeps its counts.
 fn semaphore(criterion: &mut Criterion) {
-    let one: Runtime = Builder::new_current_thread().build().expect("a runtime");
-    let two: Runtime = Builder::new_multi_thread()
-        .worker_threads(2)
-        .build()
-        .expect("a runtime");
+    let runtimes = runtimes();
     let mut group = criterion.benchmark_group("semaphore");
     group.measurement_time(Duration::from_secs(3));
+    let (one, _) = &runtimes[0];
     group.bench_function("uncontended/tokio", |bencher| {
         bencher.iter_custom(|iterations| uncontended!(one, tokios(), iterations));
     });
     group.bench_function("uncontended/metered", |bencher| {
         bencher.iter_custom(|iterations| uncontended!(one, ours(), iterations));
     });
-    for (runtime, threads) in [(&one, "one thread"), (&two, "two threads")] {
+    for (runtime, threads) in &runtimes {
         group.bench_function(format!("contended, {threads}/tokio"), |bencher| {
             bencher.iter_custom(|iterations| contended!(runtime, tokios(), iterations));
         });
@@ -82,5 +90,92 @@ fn semaphore(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, semaphore);
+if_telemetry!(items {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use gym_telemetry_api::__private::observe;
+    use gym_telemetry_api::{
+        ServerIdentity, TelemetryConfig, TelemetryHandle, configure_telemetry_env, init_telemetry,
+    };
+
+    /// Live limits that are collected.
+    const LIMITS: usize = 10_000;
+    const BUDGET: Duration = Duration::from_secs(10);
+
+    /// Has metrics exported, to nobody: what is measured is over before an export fails.
+    fn export_metrics() -> TelemetryHandle {
+        let mut config = TelemetryConfig::default();
+        config.enabled = true;
+        config.otlp_endpoint = Some("http://127.0.0.1:9".to_owned());
+        configure_telemetry_env(Some(&config)).expect("telemetry is on");
+        init_telemetry(ServerIdentity::default()).expect("telemetry is on")
+    }
+
+    /// Exported: callers that wait are listed, and their waits measured.
+    fn exported(criterion: &mut Criterion) {
+        // Callbacks run in the order in which they are registered: this one before that of the limits.
+        let began = Arc::new(Mutex::new(None));
+        let before = observe({
+            let began = Arc::clone(&began);
+            move |_| *began.lock().expect("not poisoned") = Some(Instant::now())
+        });
+        let first = ours();
+        let took = Arc::new(Mutex::new(Duration::ZERO));
+        let after = observe({
+            let (began, took) = (Arc::clone(&began), Arc::clone(&took));
+            move |_| {
+                let began = began.lock().expect("not poisoned").take();
+                *took.lock().expect("not poisoned") = began.map_or(Duration::ZERO, |began| began.elapsed());
+            }
+        });
+        let telemetry = export_metrics();
+        let runtimes = runtimes();
+        let mut group = criterion.benchmark_group("semaphore, exported");
+        group.measurement_time(Duration::from_secs(3));
+        for (runtime, threads) in &runtimes {
+            group.bench_function(format!("contended, {threads}/tokio"), |bencher| {
+                bencher.iter_custom(|iterations| contended!(runtime, tokios(), iterations));
+            });
+            group.bench_function(format!("contended, {threads}/metered"), |bencher| {
+                bencher.iter_custom(|iterations| contended!(runtime, ours(), iterations));
+            });
+        }
+        let limits: Vec<_> = (0..LIMITS).map(|_| ours()).collect();
+        group.sample_size(10);
+        group.bench_function("collecting 10,000 limits", |bencher| {
+            bencher.iter_custom(|iterations| {
+                (0..iterations)
+                    .map(|_| {
+                        let _ = telemetry.flush(BUDGET);
+                        *took.lock().expect("not poisoned")
+                    })
+                    .sum()
+            });
+        });
+        let (runtime, _) = &runtimes[0];
+        let done = AtomicBool::new(false);
+        group.bench_function("contended, one thread/10,000 limits, at rest", |bencher| {
+            bencher.iter_custom(|iterations| contended!(runtime, ours(), iterations));
+        });
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let _ = telemetry.flush(BUDGET);
+                }
+            });
+            group.bench_function("contended, one thread/10,000 limits, being collected", |bencher| {
+                bencher.iter_custom(|iterations| contended!(runtime, ours(), iterations));
+            });
+            done.store(true, Ordering::Relaxed);
+        });
+        group.finish();
+        drop((limits, first, before, after));
+    }
+} else {
+    /// There is nothing to export.
+    fn exported(_: &mut Criterion) {}
+});
+
+criterion_group!(benches, semaphore, exported);
 criterion_main!(benches);
