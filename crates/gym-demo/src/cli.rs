@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use gym_concurrency::Limit;
 
 use crate::doctor::DoctorArgs;
 use crate::failure::Failure;
 use crate::fleet::{Place, ServerSpec};
 use crate::launch::LaunchArgs;
-use crate::servers::{Kind, ServeArgs};
+use crate::servers::{Kind, ServeArgs, SizesArgs};
 use crate::words;
 
 /// A small gym fleet, instrumented: one rollout is one trace across four processes
@@ -50,13 +51,15 @@ pub(crate) struct RunArgs {
     pub(crate) rollouts: Option<NonZeroUsize>,
     /// Rollouts at the same time
     #[arg(long, value_name = "N", default_value = "4")]
-    pub(crate) parallel: NonZeroUsize,
+    pub(crate) parallel: Limit,
     /// Attempts at a rollout before it counts as failed
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) attempts: u32,
     /// Directory for results, server output and console telemetry
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) sizes: SizesArgs,
     #[command(flatten)]
     pub(crate) servers: ServersArgs,
 }

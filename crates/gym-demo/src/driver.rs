@@ -10,9 +10,13 @@ use tokio::task::JoinSet;
 
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::limits::Limit;
 use crate::results::RolloutResult;
 use crate::servers::wire::{RunRequest, VerifyReply};
 use crate::tasks::Tasks;
+
+/// Rollouts that wait for their turn at the same time; a long run has more, which have not come yet.
+const MOST_WAITING: usize = 100;
 
 /// What a run rolls out, and how.
 #[derive(Debug)]
@@ -22,8 +26,8 @@ pub(crate) struct Driver {
     pub(crate) agent_url: String,
     /// Rollouts in all.
     pub(crate) rollouts: usize,
-    /// Rollouts at the same time.
-    pub(crate) parallel: usize,
+    /// Bounds the rollouts at the same time.
+    pub(crate) parallel: Arc<Limit>,
     /// Attempts at a rollout before it counts as failed.
     pub(crate) attempts: u32,
 }
@@ -44,11 +48,17 @@ impl Driver {
     ) -> Result<(), Failure> {
         let mut running = JoinSet::new();
         for rollout in 0..self.rollouts {
-            if running.len() == self.parallel {
+            if running.len() == self.parallel.slots() + MOST_WAITING {
                 report(next_result(&mut running).await)?;
             }
             let driver = Arc::clone(self);
-            running.spawn(async move { driver.rollout(rollout).await }.in_current_context());
+            running.spawn(
+                async move {
+                    let _slot = driver.parallel.admit().await;
+                    driver.rollout(rollout).await
+                }
+                .in_current_context(),
+            );
         }
         while !running.is_empty() {
             report(next_result(&mut running).await)?;

@@ -11,6 +11,7 @@ mod env_command;
 mod failure;
 mod fleet;
 mod launch;
+mod limits;
 mod results;
 mod run;
 mod runtime;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gym_concurrency::ConcurrencyComponent;
 use gym_telemetry_api::{in_span, record_active_servers};
 use gym_telemetry_core::{ChildEnv, ServerIdentity, ServerType, group, span};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +15,8 @@ use crate::cli::RunArgs;
 use crate::client::Client;
 use crate::driver::Driver;
 use crate::failure::Failure;
-use crate::fleet::{Fleet, ServerSpec, Surroundings};
+use crate::fleet::{Fleet, ServerSpec, Surroundings, limits_file};
+use crate::limits::{self, Limit};
 use crate::results::{ResultsFile, RolloutResult};
 use crate::servers::Kind;
 use crate::summary::{self, Summary};
@@ -48,6 +50,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         args,
         results,
         attempts: Vec::new(),
+        parallel: Arc::new(Limit::new(
+            args.parallel,
+            ConcurrencyComponent::RolloutDriver,
+            "rollouts",
+            None,
+            None,
+        )),
     };
     let outcome = run.with_fleet(tasks, &specs, hand_over.as_ref());
     telemetry.shut_down();
@@ -57,8 +66,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .iter()
         .map(|spec| (spec.name.as_str(), log_file(out, &spec.name)));
     summary::logs(&logs.collect::<Vec<_>>());
+    let mut limits = vec![(OWN_NAME, run.parallel.report())];
+    for spec in &specs {
+        let reports = limits::take(&limits_file(out, &spec.name));
+        limits.extend(
+            reports
+                .into_iter()
+                .map(|report| (spec.name.as_str(), report)),
+        );
+    }
     Summary {
         results: &run.attempts,
+        limits: &limits,
         out,
         console: &console,
     }
@@ -72,6 +91,8 @@ struct Run<'a> {
     args: &'a RunArgs,
     results: ResultsFile,
     attempts: Vec<RolloutResult>,
+    /// Bounds the rollouts; here, so that it is still there at the last export.
+    parallel: Arc<Limit>,
 }
 
 impl Run<'_> {
@@ -96,6 +117,7 @@ impl Run<'_> {
                 hand_over.apply(command);
             }
             telemetry::spare_the_warning(command);
+            self.args.sizes.hand_over(command);
         })?;
         let outcome = runtime.block_on(self.until_signal(&mut fleet, tasks));
         summary::endings(&fleet.stop());
@@ -127,7 +149,7 @@ impl Run<'_> {
             client: Client::new(&fleet.hosts(), fleet.urls())?,
             agent_url: fleet.url(Kind::Agent).to_owned(),
             rollouts,
-            parallel: self.args.parallel.into(),
+            parallel: Arc::clone(&self.parallel),
             attempts: self.args.attempts,
         });
         let progress = progress_bar(rollouts);

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use collector::{BlackHole, Collector, refusing_endpoint};
+use collector::{BlackHole, Collector, Received, refusing_endpoint};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as NumberValue;
 use opentelemetry_proto::tonic::trace::v1 as proto;
 use serde_json::Value;
 use support::expected::assert_one_tree_for_each_rollout;
@@ -157,6 +159,120 @@ fn each_rollout_arrives_as_one_tree_over_grpc() {
 #[test]
 fn each_rollout_arrives_as_one_tree_over_http() {
     each_rollout_arrives_as_one_tree("http/protobuf");
+}
+
+/// The values of a gauge, by the limit that they are of; of several exports the largest.
+fn most_by_limit(received: &Received, metric: &str) -> BTreeMap<Vec<(String, String)>, i64> {
+    let mut most = BTreeMap::new();
+    let gauges = received
+        .metrics()
+        .filter(|found| found.name == metric)
+        .filter_map(|found| match found.data.as_ref()? {
+            Data::Gauge(gauge) => Some(&gauge.data_points),
+            _ => None,
+        });
+    for point in gauges.flatten() {
+        let mut key: Vec<_> = point
+            .attributes
+            .iter()
+            .map(|pair| {
+                let value = collector::text(&point.attributes, &pair.key).expect("a value");
+                (pair.key.clone(), value)
+            })
+            .collect();
+        key.sort();
+        let value = match point.value {
+            Some(NumberValue::AsInt(value)) => value,
+            other => panic!("{metric} is a whole number, not {other:?}"),
+        };
+        let entry = most.entry(key).or_insert(value);
+        *entry = value.max(*entry);
+    }
+    most
+}
+
+#[test]
+fn the_limits_of_a_run_arrive_with_their_peaks() {
+    let collector = Collector::start();
+    let run = Run::new()
+        .args(["--rollouts", "12", "--parallel", "6"])
+        .args([
+            "--upstream-requests",
+            "3",
+            "--model-slots",
+            "2",
+            "--model-latency",
+            "20",
+        ])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint());
+    let run = run.finish().succeeded();
+    let received = collector.received();
+    let key = |component: &str, name: &str, server: Option<&str>| {
+        let mut key = vec![
+            (
+                "nemo.gym.concurrency.component".to_owned(),
+                component.to_owned(),
+            ),
+            (
+                "nemo.gym.concurrency.limit_name".to_owned(),
+                name.to_owned(),
+            ),
+        ];
+        key.extend(server.map(|server| ("nemo.gym.server.name".to_owned(), server.to_owned())));
+        key
+    };
+    let rollouts = key("rollout_driver", "rollouts", None);
+    let upstream = key("agent_server", "upstream_requests", Some("weather_agent"));
+    let generations = key("model_server", "generations", Some("policy_model"));
+    let expected = |values: [i64; 3]| {
+        BTreeMap::from([
+            (rollouts.clone(), values[0]),
+            (upstream.clone(), values[1]),
+            (generations.clone(), values[2]),
+        ])
+    };
+    assert_eq!(
+        most_by_limit(&received, "gym.concurrency.limit"),
+        expected([6, 3, 2])
+    );
+    // Each hop lets through as many as the next one does not take: all three are full.
+    assert_eq!(
+        most_by_limit(&received, "gym.concurrency.peak_active"),
+        expected([6, 3, 2])
+    );
+    let queued = most_by_limit(&received, "gym.concurrency.peak_queue_depth");
+    assert_eq!(queued[&rollouts], 6, "twelve less the six that run");
+    assert!(queued[&upstream] >= 1, "{queued:?}");
+    assert!(queued[&generations] >= 1, "{queued:?}");
+    assert!(
+        received
+            .metric("gym.concurrency.wait_duration_ms")
+            .is_some()
+    );
+
+    let said = run.stderr();
+    let row = |name: &str| -> Vec<&str> {
+        let line = said.lines().find(|line| line.starts_with(name));
+        line.unwrap_or_else(|| panic!("no line of {name}:\n{said}"))
+            .split_whitespace()
+            .collect()
+    };
+    assert_eq!(row("rollouts")[1..6], ["orchestrator", "6", "6", "6", "6"]);
+    assert_eq!(row("upstream_requests")[1..4], ["weather_agent", "3", "3"]);
+    assert_eq!(row("generations")[1..4], ["policy_model", "2", "2"]);
+}
+
+#[test]
+fn slots_that_are_never_given_back_are_seen_as_held() {
+    let run = Run::new()
+        .args(["--rollouts", "4", "--model-slots", "2"])
+        .args(["--model-leaks", "2", "--model-slot-timeout", "50"])
+        .finish();
+    assert_eq!(run.code(), Some(1), "without a slot there is no answer");
+    let said = run.stderr();
+    let line = said.lines().find(|line| line.starts_with("generations"));
+    let row: Vec<_> = line.expect("a line").split_whitespace().collect();
+    assert_eq!(row.last(), Some(&"2"), "both slots are still held: {row:?}");
 }
 
 #[test]

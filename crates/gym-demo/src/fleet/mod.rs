@@ -12,6 +12,7 @@ use std::process::Command;
 pub(crate) use self::endpoint::Place;
 use self::endpoint::{Endpoint, Endpoints};
 use self::spawn::Process;
+pub(crate) use self::spawn::limits_file;
 pub(crate) use self::stop::Ending;
 use crate::failure::Failure;
 use crate::servers::Kind;

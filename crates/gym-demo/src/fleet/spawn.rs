@@ -5,7 +5,7 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::endpoint::Endpoints;
@@ -67,6 +67,10 @@ pub(super) fn spawn(
         .env(environment::URL, endpoints.url(spec.kind))
         .env(environment::MODEL_URL, endpoints.url(Kind::Model))
         .env(environment::RESOURCES_URL, endpoints.url(Kind::Resources))
+        .env(
+            environment::LIMITS_FILE,
+            limits_file(surroundings.out, &spec.name),
+        )
         // Ctrl-C in a terminal goes to the foreground group: the orchestrator alone decides when servers stop.
         .process_group(0);
     match endpoints.hosts() {
@@ -101,6 +105,11 @@ pub(super) fn spawn(
         child,
         ended: None,
     })
+}
+
+/// Where the server leaves what its limits saw.
+pub(crate) fn limits_file(out: &Path, server: &str) -> PathBuf {
+    out.join(format!("{server}.limits.json"))
 }
 
 fn own_server(executable: &Path, kind: Kind) -> Vec<String> {

@@ -18,6 +18,7 @@ use super::wire::{
     VerifyRequest, WeatherReply, WeatherRequest,
 };
 use crate::client::Client;
+use crate::limits::Limit;
 
 /// A model that still wants tools after so many turns is not going to answer.
 const MAX_TURNS: usize = 8;
@@ -34,6 +35,8 @@ pub(crate) struct Agent {
     pub(crate) own_url: String,
     pub(crate) model_url: String,
     pub(crate) resources_url: String,
+    /// Bounds the requests to the model server.
+    pub(crate) upstream: Arc<Limit>,
 }
 
 /// `/run` and `/v1/responses`.
@@ -166,6 +169,7 @@ impl Agent {
         api: ModelApi,
         conversation: &[Item],
     ) -> Result<(String, Vec<Item>), HandlerError> {
+        let _slot = self.upstream.admit().await?;
         match api {
             ModelApi::Responses => {
                 let request = ResponsesRequest {

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use gym_concurrency::AcquireError;
 use serde_json::json;
 
 use crate::client::ClientError;
@@ -31,6 +32,16 @@ impl From<ClientError> for HandlerError {
     fn from(error: ClientError) -> Self {
         Self {
             status: StatusCode::BAD_GATEWAY,
+            message: error.to_string(),
+        }
+    }
+}
+
+/// There was no room for the request in time: 503.
+impl From<AcquireError> for HandlerError {
+    fn from(error: AcquireError) -> Self {
+        Self {
+            status: StatusCode::SERVICE_UNAVAILABLE,
             message: error.to_string(),
         }
     }

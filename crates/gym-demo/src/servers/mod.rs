@@ -9,6 +9,7 @@ mod resources;
 mod sandbox;
 mod script;
 mod serve;
+mod sizes;
 mod weather;
 pub(crate) mod wire;
 
@@ -16,6 +17,7 @@ use clap::ValueEnum;
 use gym_telemetry_core::ServerType;
 
 pub(crate) use self::serve::{ServeArgs, serve};
+pub(crate) use self::sizes::SizesArgs;
 
 /// The route that says whether a server is ready.
 pub(crate) const HEALTH_PATH: &str = "/health";

@@ -3,6 +3,8 @@
 use std::io::stdin;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -15,9 +17,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{HEALTH_PATH, Kind, agent, environment, model, resources};
+use super::{HEALTH_PATH, Kind, SizesArgs, agent, environment, model, resources};
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::limits::{self, Limit};
 use crate::runtime;
 use crate::telemetry::{self, Telemetry};
 
@@ -50,6 +53,11 @@ pub(crate) struct ServeArgs {
     /// Host names that stand for an address
     #[arg(long, env = environment::HOSTS, value_name = "NAME=ADDRESS", value_parser = environment::read_host, value_delimiter = ',')]
     hosts: Vec<(String, IpAddr)>,
+    /// Where to leave what the limits saw
+    #[arg(long, env = environment::LIMITS_FILE, value_name = "FILE")]
+    limits_file: Option<PathBuf>,
+    #[command(flatten)]
+    sizes: SizesArgs,
 }
 
 /// Runs a server until SIGTERM or SIGINT.
@@ -66,21 +74,29 @@ pub(crate) fn serve(mut args: ServeArgs) -> Result<(), Failure> {
             .build(),
     );
     let runtime = runtime::build()?;
+    let limits_file = args.limits_file.take();
     let served = runtime.block_on(run(args, name));
     // Spans that end when state is dropped are exported, too.
     runtime.shutdown_timeout(RUNTIME_END);
+    // The limits are still there: a limit that is dropped is in no export any more.
     telemetry.shut_down();
-    served
+    let limits = served?;
+    if let Some(file) = limits_file {
+        limits::write(&file, &limits);
+    }
+    Ok(())
 }
 
-async fn run(args: ServeArgs, name: String) -> Result<(), Failure> {
+/// Serves, and returns the limits of the server.
+async fn run(args: ServeArgs, name: String) -> Result<Vec<Arc<Limit>>, Failure> {
     // Before anything can ask the server to stop.
     let stop = stop_signal()?;
     let listener = listener(args.listen)?;
     let address = listener
         .local_addr()
         .map_err(|error| Failure::run(format!("cannot listen: {error}")))?;
-    let router = router(args, name, address)?.route(HEALTH_PATH, get(|| async { "ok" }));
+    let (router, limits) = router(args, name, address)?;
+    let router = router.route(HEALTH_PATH, get(|| async { "ok" }));
     // Around everything, routing included: it takes the rollout id out of the path.
     let server = ServerLayer::new().around(router);
     let drained = async {
@@ -91,29 +107,49 @@ async fn run(args: ServeArgs, name: String) -> Result<(), Failure> {
     let listener = listener.tap_io(|stream| _ = stream.set_nodelay(true));
     let requests = axum::serve(listener, server).with_graceful_shutdown(asked(stop.clone()));
     tokio::select! {
-        ended = requests => ended.map_err(|error| Failure::run(format!("cannot serve: {error}"))),
-        () = drained => Ok(()),
+        ended = requests => ended.map_err(|error| Failure::run(format!("cannot serve: {error}")))?,
+        () = drained => {}
     }
+    Ok(limits)
 }
 
-fn router(args: ServeArgs, name: String, address: SocketAddr) -> Result<Router, Failure> {
+/// The routes of a server, and the limits behind them.
+fn router(
+    args: ServeArgs,
+    name: String,
+    address: SocketAddr,
+) -> Result<(Router, Vec<Arc<Limit>>), Failure> {
     let own_url = args
         .url
         .filter(|url| !url.is_empty())
         .unwrap_or_else(|| format!("http://{address}"));
     Ok(match args.kind {
-        Kind::Resources => resources::router(name),
-        Kind::Model => model::router(name),
-        Kind::Agent => agent::router(agent::Agent {
-            name,
-            client: Client::new(
-                &args.hosts,
-                [own_url.as_str(), &args.model_url, &args.resources_url],
-            )?,
-            own_url,
-            model_url: args.model_url,
-            resources_url: args.resources_url,
-        }),
+        Kind::Resources => (resources::router(name), Vec::new()),
+        Kind::Model => {
+            let slots = args.sizes.generations(&name);
+            let model = model::Model {
+                name,
+                slots: Arc::clone(&slots),
+                latency: args.sizes.latency(),
+                leaks: args.sizes.model_leaks.into(),
+            };
+            (model::router(model), vec![slots])
+        }
+        Kind::Agent => {
+            let upstream = args.sizes.upstream(&name);
+            let agent = agent::Agent {
+                name,
+                client: Client::new(
+                    &args.hosts,
+                    [own_url.as_str(), &args.model_url, &args.resources_url],
+                )?,
+                own_url,
+                model_url: args.model_url,
+                resources_url: args.resources_url,
+                upstream: Arc::clone(&upstream),
+            };
+            (agent::router(agent), vec![upstream])
+        }
     })
 }
 

@@ -1,5 +1,6 @@
 //! What the user learns at the end of a run, on standard error.
 
+mod limits;
 mod logs;
 mod spans;
 
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::logs::logs;
 use self::spans::SpansOfTrace;
 use crate::fleet::Ending;
+use crate::limits::LimitReport;
 use crate::results::RolloutResult;
 use crate::say;
 
@@ -29,6 +31,8 @@ const MOST_ROLLOUTS: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Summary<'a> {
     pub(crate) results: &'a [RolloutResult],
+    /// What the limits saw, with the process that each belongs to.
+    pub(crate) limits: &'a [(&'a str, LimitReport)],
     pub(crate) out: &'a Path,
     /// Files with console telemetry; others hold none.
     pub(crate) console: &'a [PathBuf],
@@ -66,6 +70,9 @@ impl Summary<'_> {
                 "  … and {} more",
                 self.results.len() - MOST_ROLLOUTS
             ));
+        }
+        for line in limits::table(self.limits) {
+            say::line(line);
         }
         self.next_steps(!spans.is_empty());
     }
