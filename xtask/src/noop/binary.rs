@@ -46,6 +46,7 @@ fn build(variant: Variant) -> Result<PathBuf> {
     let mut command =
         cargo(["build", "--quiet", "--package", PROGRAM]).args(variant.features(PROGRAM));
     for package in [
+        "gym-concurrency",
         "gym-demo",
         "gym-sandbox-obs",
         "gym-telemetry-api",

@@ -3,14 +3,20 @@
 #![expect(clippy::print_stdout, reason = "what it prints is its result")]
 
 use std::any::TypeId;
+use std::collections::VecDeque;
 use std::future::Ready;
 use std::mem::{needs_drop, size_of, size_of_val};
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::time::Duration;
 
+use gym_concurrency::{ConcurrencyComponent, MeteredSemaphore};
 use gym_telemetry_api::{
     Attributes, Context, ContextGuard, Entered, InContext, InSpan, InSpanErr, Span, Stopwatch,
 };
 use noop_probes::twins::{attribute, macros, wrappers};
+use tokio::sync::{Notify, Semaphore};
 
 /// Counts what does not hold.
 #[derive(Debug, Default)]
@@ -44,7 +50,34 @@ impl Report {
             &format!("future of {name}: {one} bytes, plain {other}"),
         );
     }
+
+    fn counters_only(&mut self) {
+        let semaphore = MeteredSemaphore::new(1, ConcurrencyComponent::ModelServer, "probe")
+            .expect("one is a limit")
+            .with_server_name("probe");
+        let (size, most) = (size_of_val(&semaphore), size_of::<Counters>());
+        let names = semaphore.attributes().len();
+        self.line(
+            size <= most && names == 0,
+            &format!("MeteredSemaphore: {size} bytes, its counters {most}, {names} names"),
+        );
+    }
 }
+
+/// What a semaphore cannot do without: it limits, times out, shrinks and answers what it is doing.
+type Counters = (
+    Semaphore,
+    // The limit, and what a smaller one still has to take back.
+    [AtomicUsize; 2],
+    // Callers, and whether they are listed.
+    (AtomicU64, AtomicBool),
+    // Callers that wait for several slots, the number of the next, and how many there are.
+    Mutex<(VecDeque<(u64, u32)>, u64, usize)>,
+    // Tells them of a smaller limit.
+    Notify,
+    // The admission timeout.
+    Option<Duration>,
+);
 
 fn main() -> ExitCode {
     let mut report = Report::default();
@@ -54,6 +87,7 @@ fn main() -> ExitCode {
     report.zero_sized::<Context>("Context");
     report.zero_sized::<ContextGuard>("ContextGuard");
     report.zero_sized::<Stopwatch>("Stopwatch");
+    report.counters_only();
     report.same_type::<InSpan<Ready<u8>>, Ready<u8>>("InSpan");
     report.same_type::<InSpanErr<Ready<Result<u8, u8>>>, Ready<Result<u8, u8>>>("InSpanErr");
     report.same_type::<InContext<Ready<u8>>, Ready<u8>>("InContext");
