@@ -9,7 +9,7 @@
 //! | read the `telemetry:` block and hand it to child processes | [`load_telemetry_config`], [`configure_telemetry_env`] |
 //! | start and end telemetry | [`init_telemetry`], [`shutdown_telemetry`], [`TelemetryHandle`] |
 //! | send spans through an exporter of your own | [`init_telemetry_with_exporter`] |
-//! | send spans through a tracer provider that is there already | [`init_telemetry_with_tracer_provider`] |
+//! | use a tracer or meter provider that is there already | [`init_telemetry_with_providers`], [`Providers`] |
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
@@ -48,6 +48,7 @@ mod options;
 mod process;
 #[doc(hidden)]
 pub mod propagation;
+mod providers;
 mod random;
 mod recorder;
 mod resource;
@@ -81,8 +82,8 @@ pub use handover::{
     memory_profiling_config_from_env,
 };
 pub use lifecycle::{
-    get_telemetry, init_telemetry, init_telemetry_with_exporter,
-    init_telemetry_with_tracer_provider, shutdown_telemetry, shutdown_telemetry_async,
+    get_telemetry, init_telemetry, init_telemetry_with_exporter, init_telemetry_with_providers,
+    shutdown_telemetry, shutdown_telemetry_async,
 };
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
@@ -90,4 +91,5 @@ pub use metrics::{
     record_rollout, record_verify,
 };
 pub use options::{Parent, SpanOptions, Status, StatusStyle};
+pub use providers::Providers;
 pub use span::{Entered, Span, set_current_attributes, with_current_span};

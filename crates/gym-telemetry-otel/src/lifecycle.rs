@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gym_telemetry_core::{ServerIdentity, ShutdownReceipt, group};
-use opentelemetry::trace::{Tracer, TracerProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanExporter;
 
 use crate::contain::contain;
 use crate::export::SpanPipe;
 use crate::handle::{self, TelemetryHandle};
-use crate::metrics::{self, MetricsPipe};
+use crate::metrics::{self, HostMeters, HostMetricSink, MetricsPipe};
 use crate::process::{self, Launch};
-use crate::recorder::{HostSpans, Recorder, RecorderSettings, Sampling};
+use crate::providers::Providers;
+use crate::recorder::{Recorder, RecorderSettings, Sampling};
 use crate::resource;
 use crate::settings::Settings;
 use crate::thread::{
@@ -84,50 +84,43 @@ pub fn init_telemetry_with_exporter<E: SpanExporter + 'static>(
     init(identity, Destination::Exporter(make))
 }
 
-/// Like [`init_telemetry`], with spans going through a tracer provider that the host program has set up for itself.
+/// Like [`init_telemetry`], with spans, metrics or both going through [`Providers`] of the host program's own.
 ///
-/// Each span is started and ended by the provider as well, in the same trace: its samplers, span processors, limits
-/// and resource apply, and none of ours do. Neither the service name nor any other attribute of the resource is changed,
-/// and the provider is neither flushed nor shut down from here: its owner does both. Such a span costs
-/// what the provider's spans cost, and more.
-///
-/// Settings decide as always whether and which spans are recorded. The sampler of the provider sees a span's name,
-/// kind, parent and links. Attributes, events and the end are told once ours has ended. Metrics are not concerned.
+/// Settings decide as always whether and which spans are recorded, and whether metrics are. Where they would go by the
+/// settings counts no more, unless it is nowhere. Neither the service name nor any other attribute of a provider's
+/// resource is changed, and no provider is flushed or shut down from here.
 ///
 /// ```
 /// use gym_telemetry_core::ServerIdentity;
-/// use gym_telemetry_otel::init_telemetry_with_tracer_provider;
+/// use gym_telemetry_otel::{Providers, init_telemetry_with_providers};
+/// use opentelemetry_sdk::metrics::SdkMeterProvider;
 /// use opentelemetry_sdk::trace::SdkTracerProvider;
 ///
-/// let provider = SdkTracerProvider::builder().build();
+/// let tracers = SdkTracerProvider::builder().build();
+/// let meters = SdkMeterProvider::builder().build();
+/// let providers = Providers::new().tracer(tracers.clone()).meter(meters.clone());
 /// let identity = ServerIdentity::builder().server_name("policy_model").build();
-/// let telemetry = init_telemetry_with_tracer_provider(identity, provider.clone());
+/// let telemetry = init_telemetry_with_providers(identity, providers);
 /// assert!(telemetry.is_none(), "off unless the environment or a configuration switches it on");
-/// # let _ = provider.shutdown();
+/// # let _ = (tracers.shutdown(), meters.shutdown());
 /// ```
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
-pub fn init_telemetry_with_tracer_provider<P>(
+pub fn init_telemetry_with_providers(
     identity: ServerIdentity,
-    provider: P,
-) -> Option<TelemetryHandle>
-where
-    P: TracerProvider + Send + Sync + 'static,
-    <P::Tracer as Tracer>::Span: Send + Sync + 'static,
-{
-    let provider = Arc::new(provider);
-    let make = move || Arc::new(HostSpans::new(Arc::clone(&provider)));
-    init(identity, Destination::Host(Arc::new(make)))
+    providers: Providers,
+) -> Option<TelemetryHandle> {
+    init(identity, Destination::Host(providers))
 }
 
-/// Where spans go.
+/// Where spans and metrics go.
 #[derive(Clone)]
 enum Destination {
     /// Where the settings say.
     Settings,
-    /// To an exporter of the host's.
+    /// Spans go to an exporter of the host's.
     Exporter(MakeSink),
-    /// Through a provider of the host's; once in each process.
-    Host(Arc<dyn Fn() -> Arc<HostSpans> + Send + Sync>),
+    /// Through the host's providers, as far as there are any.
+    Host(Providers),
 }
 
 /// Makes the destination of spans, given the resource.
@@ -210,17 +203,21 @@ fn launch(
     destination: &Destination,
 ) -> Option<Telemetry> {
     fork::watch();
-    let (host, make) = match destination {
-        Destination::Settings => (None, None),
-        Destination::Exporter(make) => (None, Some(Arc::clone(make))),
-        Destination::Host(make) => {
-            let host = make();
-            let sink: MakeSink = Arc::new({
-                let host = Arc::clone(&host);
-                move |_resource| Box::new(HostSpanSink(Arc::clone(&host)))
-            });
-            (Some(host), Some(sink))
+    let (host, meters) = match destination {
+        Destination::Host(providers) => (
+            providers.spans.as_ref().map(|make| make()),
+            providers.meters.clone(),
+        ),
+        _ => (None, None),
+    };
+    let make = match (destination, &host) {
+        (Destination::Exporter(make), _) => Some(Arc::clone(make)),
+        (_, Some(host)) => {
+            let host = Arc::clone(host);
+            let make: MakeSink = Arc::new(move |_| Box::new(HostSpanSink(Arc::clone(&host))));
+            Some(make)
         }
+        _ => None,
     };
     let spans = settings.traces.is_on().then(|| {
         let batch = settings.span_batch;
@@ -238,14 +235,17 @@ fn launch(
     });
     let metrics = settings.metrics.is_on().then(|| {
         // From now on, so that nothing recorded while the exporter is being built is lost.
-        metrics::install(settings.temporality);
+        match &meters {
+            Some(meters) => metrics::install_host(meters),
+            None => metrics::install(settings.temporality),
+        }
         Schedule {
             delay: settings.metric_export_interval,
             ..Schedule::for_exporter(settings.metrics.timeout, settings.metric_export_timeout)
         }
     });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
-    let build = Box::new(move || build(&settings, &identity, make));
+    let build = Box::new(move || build(&settings, &identity, make, meters));
     match Telemetry::start(Plan {
         spans,
         metrics,
@@ -265,7 +265,12 @@ fn launch(
 }
 
 /// Builds the exporters, on the telemetry thread.
-fn build(settings: &Settings, identity: &ServerIdentity, make: Option<MakeSink>) -> Sinks {
+fn build(
+    settings: &Settings,
+    identity: &ServerIdentity,
+    make: Option<MakeSink>,
+    meters: Option<HostMeters>,
+) -> Sinks {
     let resource = resource::detect(settings, identity);
     let off = || "no exporter is configured".to_owned();
     let spans = match make.filter(|_| settings.traces.is_on()) {
@@ -282,11 +287,16 @@ fn build(settings: &Settings, identity: &ServerIdentity, make: Option<MakeSink>)
         // Nobody will ever see a span, so call sites need not make any.
         group::pin(&[]);
     }
-    let metrics = match MetricsPipe::build(settings, &resource) {
-        Ok(pipe) => pipe
-            .map(|pipe| Box::new(pipe) as Box<dyn MetricSink>)
-            .ok_or_else(off),
-        Err(error) => Err(error.to_string()),
+    let metrics = match meters.filter(|_| settings.metrics.is_on()) {
+        Some(meters) => {
+            HostMetricSink::build(&meters).map(|sink| Box::new(sink) as Box<dyn MetricSink>)
+        }
+        None => match MetricsPipe::build(settings, &resource) {
+            Ok(pipe) => pipe
+                .map(|pipe| Box::new(pipe) as Box<dyn MetricSink>)
+                .ok_or_else(off),
+            Err(error) => Err(error.to_string()),
+        },
     };
     Sinks { spans, metrics }
 }

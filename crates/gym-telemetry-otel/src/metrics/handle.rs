@@ -155,7 +155,7 @@ impl Histogram {
 }
 
 /// An instrument of the SDK.
-trait Instrument {
+pub(super) trait Instrument: Clone + Send + Sync + 'static {
     type Number: Number;
     type Bound;
 
@@ -165,7 +165,7 @@ trait Instrument {
     fn record_bound(bound: &Self::Bound, value: Self::Number);
 }
 
-trait Number: Copy {
+pub(super) trait Number: Copy + Send + 'static {
     /// Whether the SDK takes it: not a number and infinities are ignored.
     fn counts(self) -> bool;
 }
@@ -200,6 +200,8 @@ struct Handle<I: Instrument> {
 struct Binding<I: Instrument> {
     generation: u64,
     instrument: I,
+    /// Whether the instrument can be bound to attributes.
+    binds: bool,
     /// The series of the handle's own attributes, once it has a value: without one it would be exported as zero.
     series: OnceLock<I::Bound>,
 }
@@ -215,53 +217,80 @@ impl<I: Instrument> Handle<I> {
     }
 
     fn record(&self, value: I::Number) {
-        self.with_binding(|binding| match binding.series.get() {
+        let record = |binding: &Binding<I>| match binding.series.get() {
             Some(series) => I::record_bound(series, value),
             None => binding.record_first(value, &self.attributes),
-        });
+        };
+        self.with_binding(record, || (value, self.attributes.clone()));
     }
 
     fn record_with(&self, value: I::Number, attributes: &[(&'static str, Value<'_>)]) {
-        self.with_binding(|binding| {
+        let all = || {
             let mut all = attributes::declared(self.descriptor, attributes);
             all.extend_from_slice(&self.attributes);
-            binding.instrument.record(value, &all);
-        });
+            all
+        };
+        let record = |binding: &Binding<I>| binding.instrument.record(value, &all());
+        self.with_binding(record, || (value, all()));
     }
 
-    /// Calls `record` with the binding for the installed provider, if there is a provider.
-    fn with_binding(&self, record: impl FnOnce(&Binding<I>)) {
+    /// Calls `record` with the binding for the installed provider, if there is a provider; while that has no
+    /// instrument yet, `measured` is kept for it.
+    fn with_binding(
+        &self,
+        record: impl FnOnce(&Binding<I>),
+        measured: impl FnOnce() -> (I::Number, Vec<KeyValue>),
+    ) {
         let generation = provider::generation();
         if generation == 0 {
             return;
         }
         match self.first.get() {
             Some(binding) if binding.generation == generation => record(binding),
-            _ => self.with_new_binding(record),
+            _ => self.with_new_binding(record, measured),
         }
     }
 
     #[cold]
-    fn with_new_binding(&self, record: impl FnOnce(&Binding<I>)) {
+    fn with_new_binding(
+        &self,
+        record: impl FnOnce(&Binding<I>),
+        measured: impl FnOnce() -> (I::Number, Vec<KeyValue>),
+    ) {
         let Some(provider) = provider::installed() else {
             return;
         };
-        let bind = || Binding {
-            generation: provider.generation,
-            instrument: I::create(&provider.meter, self.descriptor),
-            series: OnceLock::new(),
-        };
         let is_current = |binding: &&Binding<I>| binding.generation == provider.generation;
-        if let Some(binding) = Some(self.first.get_or_init(bind)).filter(is_current) {
+        if let Some(binding) = self.first.get().filter(is_current) {
             return record(binding);
         }
         if let Some(binding) = self.later.read().as_ref().filter(is_current) {
             return record(binding);
         }
-        match &mut *self.later.write() {
-            // Another thread was faster.
-            Some(binding) if is_current(&&*binding) => record(binding),
-            slot => record(slot.insert(bind())),
+        let instrument = match provider.instrument::<I>(self.descriptor) {
+            Ok(instrument) => instrument,
+            Err(awaited) => {
+                let (value, attributes) = measured();
+                return awaited.record(value, attributes);
+            }
+        };
+        let binding = Binding {
+            generation: provider.generation,
+            instrument,
+            binds: provider.binds(),
+            series: OnceLock::new(),
+        };
+        // Refused if there was another provider before, or if another thread was faster.
+        let refused = self.first.set(binding).err();
+        if let Some(binding) = self.first.get().filter(is_current) {
+            return record(binding);
+        }
+        let mut later = self.later.write();
+        if later.as_ref().is_none_or(|binding| !is_current(&binding)) {
+            *later = refused;
+        }
+        if let Some(binding) = &*later {
+            record(binding);
         }
     }
 }
@@ -270,7 +299,7 @@ impl<I: Instrument> Binding<I> {
     #[cold]
     fn record_first(&self, value: I::Number, attributes: &[KeyValue]) {
         self.instrument.record(value, attributes);
-        if value.counts() {
+        if self.binds && value.counts() {
             // An error means that another thread was faster; both values are in the one series.
             let _ = self.series.set(self.instrument.bind(attributes));
         }

@@ -3,6 +3,8 @@
 mod attributes;
 mod gym;
 mod handle;
+mod host;
+mod host_sink;
 mod observe;
 mod pipe;
 mod provider;
@@ -13,6 +15,7 @@ pub use self::gym::{
     record_active_servers, record_http_server_request, record_rollout, record_verify,
 };
 pub use self::handle::{Counter, Gauge, Histogram, IntegerGauge, UpDownCounter};
+pub(crate) use self::host_sink::{HostMeters, HostMetricSink, install_host};
 pub use self::observe::{Number, Observation, Observer, observe};
 pub(crate) use self::pipe::{MetricsPipe, install, uninstall};
 pub use self::provider::are_metrics_exporting;
@@ -22,7 +25,7 @@ pub use self::provider::are_metrics_exporting;
 pub(crate) fn collected(
     record: impl FnOnce(&opentelemetry::metrics::Meter),
 ) -> opentelemetry_sdk::metrics::data::ResourceMetrics {
-    let provider = provider::Provider::new(opentelemetry_sdk::metrics::Temporality::Cumulative);
+    let provider = provider::Own::new(opentelemetry_sdk::metrics::Temporality::Cumulative);
     record(&provider.meter);
     provider.collect().expect("metrics can be collected")
 }

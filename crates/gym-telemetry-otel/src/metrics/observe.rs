@@ -11,7 +11,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, Meter};
 use parking_lot::Mutex;
 
-use super::attributes;
+use super::{attributes, provider};
 use crate::contain::contain;
 use crate::warn::warn;
 
@@ -24,8 +24,9 @@ static LAST_ID: AtomicU64 = AtomicU64::new(0);
 ///
 /// It may be registered before metrics are exported and is never called while they are not. Its series are reported
 /// as long as it reports them and the returned [`Observation`] lives. Report from counters or snapshots that are kept
-/// anyway: callbacks run one after the other on the telemetry thread. No lock is held around a call; a panic loses
-/// what this callback had to report in this collection and nothing else.
+/// anyway: callbacks run one after the other on the telemetry thread, and on the thread of a reader of the host's own
+/// [meter provider](crate::Providers::meter) as well. No lock of ours is held around a call; a panic loses what this
+/// callback had to report in this collection and nothing else.
 ///
 /// Where several callbacks report one metric with equal attributes, the last registered one counts.
 ///
@@ -47,6 +48,7 @@ static LAST_ID: AtomicU64 = AtomicU64::new(0);
 pub fn observe(callback: impl Fn(&mut Observer<'_>) + Send + Sync + 'static) -> Observation {
     let id = LAST_ID.fetch_add(1, Ordering::Relaxed) + 1;
     CALLBACKS.lock().insert(id, Arc::new(callback));
+    provider::stir();
     Observation { id }
 }
 
@@ -158,6 +160,7 @@ impl Number {
 }
 
 /// One value that a callback reported.
+#[derive(Clone)]
 pub(super) struct Report {
     pub(super) descriptor: &'static MetricDescriptor,
     value: Number,
@@ -189,65 +192,52 @@ pub(super) fn read_all() -> Vec<Report> {
     reports
 }
 
-/// The SDK's side of an observed metric: it asks for what was reported before.
-pub(super) struct ObservedInstrument {
-    reports: Arc<Mutex<Vec<Report>>>,
-}
-
-impl ObservedInstrument {
-    /// Makes the instrument for the metric of `first`, which also decides about the type of its numbers.
-    pub(super) fn register(meter: &Meter, first: &Report) -> Self {
-        let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
-        macro_rules! register {
-            ($instrument:ident, $number:expr) => {{
-                let reports = Arc::clone(&reports);
-                let descriptor = first.descriptor;
-                // The callback stays with the provider, whatever becomes of the instrument.
-                meter
-                    .$instrument(descriptor.name)
-                    .with_unit(descriptor.unit)
-                    .with_description(descriptor.description)
-                    .with_callback(move |instrument| tell(&reports, instrument, $number))
-                    .build();
-            }};
-        }
-        match (first.descriptor.kind, first.value) {
-            (MetricKind::Counter | MetricKind::ObservableCounter, Number::Integer(_)) => {
-                register!(u64_observable_counter, |number: Number| u64::try_from(
-                    number.integer()
-                )
-                .unwrap_or(0));
-            }
-            (MetricKind::Counter | MetricKind::ObservableCounter, Number::Float(_)) => {
-                register!(f64_observable_counter, Number::float);
-            }
-            (
-                MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter,
-                Number::Integer(_),
-            ) => {
-                register!(i64_observable_up_down_counter, Number::integer);
-            }
-            (MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter, Number::Float(_)) => {
-                register!(f64_observable_up_down_counter, Number::float);
-            }
-            (_, Number::Integer(_)) => register!(i64_observable_gauge, Number::integer),
-            (_, Number::Float(_)) => register!(f64_observable_gauge, Number::float),
-        }
-        Self { reports }
+/// Makes the instrument for the metric of `first`, which also decides about the type of its numbers. `read` is asked for
+/// the values in each collection.
+///
+/// The callback stays with the provider of `meter`, whatever becomes of the instrument.
+pub(super) fn register(
+    meter: &Meter,
+    first: &Report,
+    read: impl Fn() -> Vec<Report> + Send + Sync + 'static,
+) {
+    macro_rules! register {
+        ($instrument:ident, $number:expr) => {{
+            meter
+                .$instrument(first.descriptor.name)
+                .with_unit(first.descriptor.unit)
+                .with_description(first.descriptor.description)
+                .with_callback(move |instrument| tell(read(), instrument, $number))
+                .build();
+        }};
     }
-
-    /// Keeps a value for the collection that follows.
-    pub(super) fn push(&self, report: Report) {
-        self.reports.lock().push(report);
+    match (first.descriptor.kind, first.value) {
+        (MetricKind::Counter | MetricKind::ObservableCounter, Number::Integer(_)) => {
+            register!(u64_observable_counter, |number: Number| u64::try_from(
+                number.integer()
+            )
+            .unwrap_or(0));
+        }
+        (MetricKind::Counter | MetricKind::ObservableCounter, Number::Float(_)) => {
+            register!(f64_observable_counter, Number::float);
+        }
+        (MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter, Number::Integer(_)) => {
+            register!(i64_observable_up_down_counter, Number::integer);
+        }
+        (MetricKind::UpDownCounter | MetricKind::ObservableUpDownCounter, Number::Float(_)) => {
+            register!(f64_observable_up_down_counter, Number::float);
+        }
+        (_, Number::Integer(_)) => register!(i64_observable_gauge, Number::integer),
+        (_, Number::Float(_)) => register!(f64_observable_gauge, Number::float),
     }
 }
 
 fn tell<T>(
-    reports: &Mutex<Vec<Report>>,
+    reports: Vec<Report>,
     instrument: &dyn AsyncInstrument<T>,
     number: impl Fn(Number) -> T,
 ) {
-    for report in std::mem::take(&mut *reports.lock()) {
+    for report in reports {
         instrument.observe(number(report.value), &report.attributes);
     }
 }

@@ -1,6 +1,6 @@
-//! The meter provider that instruments report to.
+//! What instruments report to: a meter provider of ours, or one that the host program has set up for itself.
 //!
-//! It is made without a resource and without an exporter, so that metrics count from the very start of the process
+//! Ours is made without a resource and without an exporter, so that metrics count from the very start of the process
 //! while both are still being found out elsewhere.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use gym_telemetry_core::scope;
+use gym_telemetry_core::{MetricDescriptor, scope};
 use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
@@ -19,7 +19,9 @@ use opentelemetry_sdk::metrics::{
 };
 use parking_lot::Mutex;
 
-use super::observe::{self, ObservedInstrument};
+use super::handle::Instrument;
+use super::host::{Awaited, HostMetrics};
+use super::observe::{self, Report};
 use crate::{fork, process};
 
 /// The generation of the installed provider; 0 while metrics go nowhere. Handles look at it before they do anything.
@@ -104,50 +106,69 @@ fn append(provider: Arc<Provider>) {
     }
 }
 
-/// A meter provider that is collected by hand.
+/// Whether instruments of this process report to the provider of `generation`. Unlike [`generation`] it starts nothing.
+pub(super) fn is_installed(generation: u64) -> bool {
+    INSTALLED.load(Ordering::Relaxed) == generation && is_of_this_process(generation)
+}
+
+/// Whether the provider of `generation` was made after the last fork that led to this process.
+pub(super) fn is_of_this_process(generation: u64) -> bool {
+    fork_of(generation) == fork::generation()
+}
+
+/// Tells a provider of the host's that there may be a new metric to observe.
+pub(super) fn stir() {
+    let generation = INSTALLED.load(Ordering::Acquire);
+    if is_of_this_process(generation)
+        && let Some(provider) = find(generation)
+        && let Source::Host(host) = &provider.source
+    {
+        host.stir();
+    }
+}
+
+/// What instruments report to.
 pub(super) struct Provider {
     /// The fork generation in the upper half, a number that is never zero in the lower.
     pub(super) generation: u64,
-    pub(super) meter: Meter,
-    // Owns the pipeline of which the reader holds a weak reference.
-    _pipeline: SdkMeterProvider,
-    reader: Reader,
-    observed: Mutex<HashMap<&'static str, ObservedInstrument>>,
+    source: Source,
+}
+
+enum Source {
+    Own(Own),
+    Host(Arc<HostMetrics>),
 }
 
 impl Provider {
-    /// Makes a provider that nobody reports to yet.
-    pub(super) fn new(temporality: Temporality) -> Self {
-        let reader = Reader(Arc::new(
-            ManualReader::builder()
-                .with_temporality(temporality)
-                .build(),
-        ));
-        let pipeline = SdkMeterProvider::builder()
-            // The SDK's default resource reads the environment.
-            .with_resource(Resource::builder_empty().build())
-            .with_reader(reader.clone())
-            .build();
+    fn new(source: impl FnOnce(u64) -> Source) -> Self {
         let number = LAST_NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
+        let generation = (u64::from(fork::generation()) << 32) | u64::from(number);
         Self {
-            generation: (u64::from(fork::generation()) << 32) | u64::from(number),
-            meter: pipeline.meter(scope::LENS),
-            _pipeline: pipeline,
-            reader,
-            observed: Mutex::default(),
+            generation,
+            source: source(generation),
         }
     }
 
     /// Returns the installed provider of this process, which is made and installed if there is none; only then
     /// `temporality` counts.
     pub(super) fn install(temporality: Temporality) -> Arc<Self> {
+        Self::install_from(|_| Source::Own(Own::new(temporality)))
+    }
+
+    /// As [`install`](Self::install), for a meter provider of the host's, whose instruments may be bound to attributes
+    /// if `binds`.
+    pub(super) fn install_host(binds: bool) -> Arc<Self> {
+        Self::install_from(|generation| Source::Host(Arc::new(HostMetrics::new(generation, binds))))
+    }
+
+    fn install_from(source: impl Fn(u64) -> Source) -> Arc<Self> {
         loop {
             let current = INSTALLED.load(Ordering::Relaxed);
-            let is_ours = fork_of(current) == fork::generation();
+            let is_ours = is_of_this_process(current);
             if let Some(provider) = is_ours.then(|| find(current)).flatten() {
                 return provider;
             }
-            let provider = Arc::new(Self::new(temporality));
+            let provider = Arc::new(Self::new(&source));
             // Before it can be looked for.
             append(Arc::clone(&provider));
             let installed = INSTALLED.compare_exchange(
@@ -169,6 +190,74 @@ impl Provider {
             INSTALLED.compare_exchange(self.generation, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// The instrument of `descriptor`, or what takes its values until there is one.
+    pub(super) fn instrument<I: Instrument>(
+        &self,
+        descriptor: &'static MetricDescriptor,
+    ) -> Result<I, Arc<Awaited<I>>> {
+        match &self.source {
+            Source::Own(own) => Ok(I::create(&own.meter, descriptor)),
+            Source::Host(host) => host.instrument(descriptor),
+        }
+    }
+
+    /// Whether its instruments can be bound to attributes.
+    pub(super) fn binds(&self) -> bool {
+        match &self.source {
+            Source::Own(_) => true,
+            Source::Host(host) => host.binds(),
+        }
+    }
+
+    /// What the host's meter provider is to be told, if it is the host's.
+    pub(super) fn host(&self) -> Option<&Arc<HostMetrics>> {
+        match &self.source {
+            Source::Own(_) => None,
+            Source::Host(host) => Some(host),
+        }
+    }
+
+    /// The state of everything; nothing if the readers are the host's.
+    pub(super) fn collect(
+        &self,
+    ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
+        match &self.source {
+            Source::Own(own) => own.collect(),
+            Source::Host(_) => Ok(ResourceMetrics::default()),
+        }
+    }
+}
+
+/// A meter provider of ours, which is collected by hand.
+pub(super) struct Own {
+    pub(super) meter: Meter,
+    // Owns the pipeline of which the reader holds a weak reference.
+    _pipeline: SdkMeterProvider,
+    reader: Reader,
+    observed: Mutex<HashMap<&'static str, Arc<Mutex<Vec<Report>>>>>,
+}
+
+impl Own {
+    /// Makes a provider that nobody reports to yet.
+    pub(super) fn new(temporality: Temporality) -> Self {
+        let reader = Reader(Arc::new(
+            ManualReader::builder()
+                .with_temporality(temporality)
+                .build(),
+        ));
+        let pipeline = SdkMeterProvider::builder()
+            // The SDK's default resource reads the environment.
+            .with_resource(Resource::builder_empty().build())
+            .with_reader(reader.clone())
+            .build();
+        Self {
+            meter: pipeline.meter(scope::LENS),
+            _pipeline: pipeline,
+            reader,
+            observed: Mutex::default(),
+        }
+    }
+
     /// Reads every observable and returns the state of everything.
     ///
     /// Callbacks run first and outside all locks, so that one may create instruments or take any lock of its own.
@@ -178,10 +267,15 @@ impl Provider {
         let reports = observe::read_all();
         let mut observed = self.observed.lock();
         for report in reports {
-            observed
-                .entry(report.descriptor.name)
-                .or_insert_with(|| ObservedInstrument::register(&self.meter, &report))
-                .push(report);
+            let values = observed.entry(report.descriptor.name).or_insert_with(|| {
+                let values: Arc<Mutex<Vec<Report>>> = Arc::default();
+                let read = Arc::clone(&values);
+                observe::register(&self.meter, &report, move || {
+                    std::mem::take(&mut *read.lock())
+                });
+                values
+            });
+            values.lock().push(report);
         }
         let mut metrics = ResourceMetrics::default();
         self.reader.collect(&mut metrics)?;

@@ -17,12 +17,12 @@ use super::PATIENCE;
 use super::lifecycle::identity;
 use crate::test_process::alone;
 use crate::{
-    Parent, Span, SpanOptions, Status, TelemetryHandle, init_telemetry_with_tracer_provider,
+    Parent, Providers, Span, SpanOptions, Status, TelemetryHandle, init_telemetry_with_providers,
 };
 
 /// The host's exporter: keeps spans and counts shutdowns.
 #[derive(Clone, Debug, Default)]
-struct HostExporter {
+pub(super) struct HostExporter {
     spans: Arc<Mutex<Vec<SpanData>>>,
     resource: Arc<Mutex<Option<Resource>>>,
     shutdowns: Arc<AtomicU32>,
@@ -45,7 +45,7 @@ impl SpanExporter for HostExporter {
 }
 
 impl HostExporter {
-    fn span(&self, name: &str) -> SpanData {
+    pub(super) fn span(&self, name: &str) -> SpanData {
         let spans = self.spans.lock();
         let found: Vec<_> = spans.iter().filter(|span| span.name == name).collect();
         assert_eq!(found.len(), 1, "{name}");
@@ -58,7 +58,7 @@ const ON: [(&str, &str); 2] = [
     ("OTEL_METRICS_EXPORTER", "none"),
 ];
 
-fn host(sampler: Sampler) -> (SdkTracerProvider, HostExporter) {
+pub(super) fn host(sampler: Sampler) -> (SdkTracerProvider, HostExporter) {
     let exporter = HostExporter::default();
     let provider = SdkTracerProvider::builder()
         .with_simple_exporter(exporter.clone())
@@ -73,7 +73,8 @@ fn host(sampler: Sampler) -> (SdkTracerProvider, HostExporter) {
 }
 
 fn init(provider: &SdkTracerProvider) -> TelemetryHandle {
-    init_telemetry_with_tracer_provider(identity(), provider.clone()).expect("is on")
+    let providers = Providers::new().tracer(provider.clone());
+    init_telemetry_with_providers(identity(), providers).expect("is on")
 }
 
 fn start(name: &'static str, parent: Parent<'_>) -> Span {
@@ -201,7 +202,7 @@ fn nothing_is_started_while_telemetry_is_off() {
     alone(&[], || {
         let (provider, exporter) = host(Sampler::AlwaysOn);
         assert_eq!(
-            init_telemetry_with_tracer_provider(identity(), provider),
+            init_telemetry_with_providers(identity(), Providers::new().tracer(provider)),
             None
         );
         start("root", Parent::Current).end();

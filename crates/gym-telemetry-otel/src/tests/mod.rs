@@ -5,6 +5,7 @@ mod contexts;
 mod exporter;
 mod futures;
 mod host_exporter;
+mod host_meters;
 mod host_provider;
 mod lifecycle;
 mod overflow;

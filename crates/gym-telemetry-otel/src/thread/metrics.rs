@@ -27,6 +27,8 @@ pub(super) struct Metrics {
 enum Wake {
     Request(Request),
     Due,
+    /// The sink has something to do.
+    Stirred,
     /// Nobody can ask for anything any more.
     Abandoned,
 }
@@ -64,6 +66,9 @@ impl Metrics {
                         due = now + self.schedule.delay;
                     }
                 }
+                Wake::Stirred => {
+                    self.export(None).await;
+                }
                 Wake::Request(Request::Flush { reply }) => {
                     self.export(None).await;
                     let _ = reply.try_send(self.outcome());
@@ -79,14 +84,18 @@ impl Metrics {
     }
 
     async fn next(&mut self, due: Instant) -> Wake {
-        let has_sink = self.sink.is_some();
+        let Self { sink, inbox, .. } = self;
+        let mut stirred = sink.as_ref().map(|sink| sink.stirred());
         let mut due = pin!(sleep_until(due));
         std::future::poll_fn(|context| {
-            if let Poll::Ready(request) = self.inbox.poll_next(context) {
+            if let Poll::Ready(request) = inbox.poll_next(context) {
                 return Poll::Ready(request.map_or(Wake::Abandoned, Wake::Request));
             }
-            if !has_sink {
+            let Some(stirred) = &mut stirred else {
                 return Poll::Pending;
+            };
+            if stirred.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Wake::Stirred);
             }
             due.as_mut().poll(context).map(|()| Wake::Due)
         })

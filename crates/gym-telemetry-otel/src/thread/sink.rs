@@ -61,6 +61,11 @@ pub(crate) trait MetricSink {
     /// Reads all instruments and exports what they show.
     fn collect_and_export(&self) -> Job<'_, Delivery>;
 
+    /// Ends when there is something to do before the next export is due. Dropping it loses nothing.
+    fn stirred(&self) -> Job<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Lets go of what it holds; instruments record nothing afterwards.
     fn shut_down(&self, budget: Duration) -> Result<(), String>;
 }

@@ -8,7 +8,7 @@ use opentelemetry_sdk::metrics::Temporality;
 
 use super::super::handle::Counter;
 use super::super::observe::{Observation, observe};
-use super::super::provider::Provider;
+use super::super::provider::{Own, Provider};
 use super::{COUNTER, GAUGE, KEY, UP_DOWN, collect};
 use crate::test_process::alone;
 
@@ -115,12 +115,15 @@ fn both_providers_report_what_is_registered_once() {
     alone(&[], || {
         let _observation = observe(|observer| observer.report(&COUNTER, 7_u64, &[]));
         for provider in [
-            Provider::new(Temporality::Cumulative),
-            Provider::new(Temporality::Cumulative),
+            Own::new(Temporality::Cumulative),
+            Own::new(Temporality::Cumulative),
         ] {
             for _ in 0..2 {
                 assert_eq!(
-                    collect(&provider, COUNTER.name),
+                    super::points(
+                        &provider.collect().expect("metrics can be collected"),
+                        COUNTER.name
+                    ),
                     Some(vec![(String::new(), 7.0)])
                 );
             }
