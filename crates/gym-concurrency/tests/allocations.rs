@@ -1,9 +1,9 @@
 //! What a limit allocates beyond tokio's semaphore on the threads that use it: nothing, once its list of waiting callers
 //! is as long as it gets. One test, because it starts telemetry once it has counted without.
-#![expect(unsafe_code, reason = "only a global allocator sees every allocation")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../gym-telemetry-otel/tests/support/allocations.rs"]
+mod counting;
+
 use std::sync::Arc;
 
 use gym_concurrency::{ConcurrencyComponent, MeteredSemaphore};
@@ -16,53 +16,30 @@ const LIMIT: u32 = 8;
 const TASKS: usize = 64;
 const ROUNDS: usize = 50;
 
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is done by the system's allocator; counting neither allocates nor panics.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
 /// Returns what this thread allocates while many tasks share a semaphore of either kind; both have one shape but no trait.
 macro_rules! allocations {
     ($runtime:expr, $semaphore:expr) => {{
         let semaphore = $semaphore;
-        let before = COUNT.get();
-        $runtime.block_on(async {
-            let mut tasks = JoinSet::new();
-            for _ in 0..TASKS {
-                let semaphore = Arc::clone(semaphore);
-                tasks.spawn(async move {
-                    for _ in 0..ROUNDS {
-                        let permit = semaphore.acquire().await.expect("never closed");
-                        // The others wait meanwhile.
-                        yield_now().await;
-                        drop(permit);
-                        drop(semaphore.try_acquire());
-                    }
-                });
-            }
-            while let Some(outcome) = tasks.join_next().await {
-                outcome.expect("no task panics");
-            }
-        });
-        COUNT.get() - before
+        counting::allocations(|| {
+            $runtime.block_on(async {
+                let mut tasks = JoinSet::new();
+                for _ in 0..TASKS {
+                    let semaphore = Arc::clone(semaphore);
+                    tasks.spawn(async move {
+                        for _ in 0..ROUNDS {
+                            let permit = semaphore.acquire().await.expect("never closed");
+                            // The others wait meanwhile.
+                            yield_now().await;
+                            drop(permit);
+                            drop(semaphore.try_acquire());
+                        }
+                    });
+                }
+                while let Some(outcome) = tasks.join_next().await {
+                    outcome.expect("no task panics");
+                }
+            })
+        })
     }};
 }
 

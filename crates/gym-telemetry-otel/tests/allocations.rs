@@ -1,43 +1,15 @@
 //! What recording a span allocates on the thread that records it: nothing.
-#![expect(unsafe_code, reason = "only a global allocator sees every allocation")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "support/allocations.rs"]
+mod counting;
+
 use std::time::Duration;
 
+use counting::allocations;
 use gym_telemetry_core::receipt::Outcome;
 use gym_telemetry_core::value::StaticStr;
 use gym_telemetry_otel::testing::Discard;
 use gym_telemetry_otel::{Span, SpanOptions, Status};
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is done by the system's allocator; counting neither allocates nor panics.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = COUNT.get();
-    work();
-    COUNT.get() - before
-}
 
 fn start(name: &'static str, number: i64) -> Span {
     Span::start(name, SpanOptions::default(), |attributes| {
