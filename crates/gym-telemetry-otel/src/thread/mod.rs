@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::thread::ThreadId;
 
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 pub(crate) use host_sink::HostSpanSink;
@@ -76,6 +77,7 @@ impl Telemetry {
             .enable_all()
             .thread_name("gym-telemetry-blocking")
             .build()?;
+        let runtime = Background(Some(runtime));
         let Plan {
             spans,
             metrics,
@@ -90,6 +92,7 @@ impl Telemetry {
         let thread = std::thread::Builder::new()
             .name("gym-telemetry".to_owned())
             .spawn(move || {
+                let Some(runtime) = &runtime.0 else { return };
                 let sinks = {
                     let _inside = runtime.enter();
                     contain(build).unwrap_or_else(|panic| Sinks {
@@ -107,8 +110,6 @@ impl Telemetry {
                     metrics::Metrics::new(schedule, sinks.metrics, Inbox::new(from_metrics)).run()
                 });
                 runtime.block_on(both(spans, metrics));
-                // Not waited for: a look-up of a name may hang in there.
-                runtime.shutdown_background();
             })?;
         Ok(Self {
             spans: recorder.is_some().then_some(to_spans),
@@ -134,6 +135,18 @@ impl Telemetry {
     /// Where spans are recorded.
     pub(crate) fn recorder(&self) -> Option<&'static Recorder> {
         self.recorder
+    }
+}
+
+/// A runtime that may be dropped inside another one, where a thread that is refused leaves it.
+struct Background(Option<Runtime>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // Not waited for: a look-up of a name may hang in there.
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -170,5 +183,22 @@ async fn job(what: &str, work: Option<impl Future<Output = ()>>) {
             format!("job {what}"),
             &format_args!("the export of {what} {panic}"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::Background;
+
+    fn runtime() -> Runtime {
+        let runtime = Builder::new_current_thread().build();
+        runtime.expect("a runtime can be built")
+    }
+
+    #[test]
+    fn a_runtime_without_a_thread_may_be_dropped_inside_another() {
+        runtime().block_on(async { drop(Background(Some(runtime()))) });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,9 @@ use crate::unavailable::Unavailable;
 
 /// The thread outlives its last sandbox by this much: one that comes and goes costs no thread each time.
 const LINGER: Duration = Duration::from_secs(10);
+
+/// Names are looked up on threads of their own.
+const BLOCKING_THREADS: usize = 4;
 
 static OF_PROCESS: Mutex<Option<Driver>> = Mutex::new(None);
 
@@ -118,6 +122,17 @@ struct Thread {
 
 impl Thread {
     fn start() -> Option<Driver> {
+        Self::start_with(|work| {
+            let thread = std::thread::Builder::new().name("gym-sampler".to_owned());
+            thread.spawn(work).map(drop)
+        })
+    }
+
+    /// Starts with whatever gives `spawn` its thread. The runtime is built over there: the caller may be inside
+    /// another one, where none may be dropped.
+    fn start_with(
+        spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+    ) -> Option<Driver> {
         let (own, commands) = unbounded_channel();
         let driver = Driver {
             commands: own.clone(),
@@ -133,17 +148,25 @@ impl Thread {
             in_flight: 0,
             random: RandomState::new(),
         };
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let started = runtime.and_then(|runtime| {
-            std::thread::Builder::new()
-                .name("gym-sampler".to_owned())
-                .spawn(move || runtime.block_on(thread.run()))
-        });
-        match started {
-            Ok(_) => Some(driver),
+        let work = move || {
+            let runtime = runtime::Builder::new_current_thread()
+                .enable_all()
+                .max_blocking_threads(BLOCKING_THREADS)
+                .build();
+            match runtime {
+                Ok(runtime) => {
+                    runtime.block_on(thread.run());
+                    // Not waited for: a look-up of a name may hang in there.
+                    runtime.shutdown_background();
+                }
+                // The channel closes with the thread, so that the next sandbox has another one started.
+                Err(error) => complain(&error),
+            }
+        };
+        match spawn(Box::new(work)) {
+            Ok(()) => Some(driver),
             Err(error) => {
-                let message = format_args!("sandboxes are not read: no thread: {error}");
-                warn("sandbox sampler", &message);
+                complain(&error);
                 None
             }
         }
@@ -350,6 +373,11 @@ impl Thread {
     }
 }
 
+fn complain(error: &io::Error) {
+    let message = format_args!("sandboxes are not read: no thread: {error}");
+    warn("sandbox sampler", &message);
+}
+
 /// Reads and records.
 async fn read(end: Done, deadline: TokioInstant) {
     let reader = end.entry.reader();
@@ -406,9 +434,23 @@ fn part_of(duration: Duration, number: u64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::time::Duration;
 
-    use super::part_of;
+    use super::{Thread, part_of, runtime};
+
+    #[test]
+    fn a_thread_that_is_refused_inside_a_runtime_is_only_missing() {
+        let application = runtime::Builder::new_current_thread().build();
+        let application = application.expect("a runtime can be built");
+        application.block_on(async {
+            let driver = Thread::start_with(|work| {
+                drop(work);
+                Err(io::Error::other("no more threads"))
+            });
+            assert!(driver.is_none());
+        });
+    }
 
     #[test]
     fn first_readings_spread_over_the_interval() {
