@@ -11,7 +11,7 @@ mod url;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use self::client::{Client, Framing};
 use self::endpoint::Endpoint;
@@ -244,6 +244,10 @@ impl OpenSandboxReader {
             headers.insert(API_KEY.clone(), key.clone());
         } else {
             headers.remove(&API_KEY);
+        }
+        if !endpoint.is_control_plane {
+            // Every sandbox is another host: connections that were kept would be as many as sandboxes.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let url = endpoint.metrics.clone();
         let body = shared

@@ -1,0 +1,115 @@
+//! Sandboxes of OpenSandbox that are reached directly, by a server that is control plane and sandbox in one.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use gym_sandbox_obs::opensandbox::{OpenSandbox, OpenSandboxReader};
+use gym_sandbox_obs::ResourceReader;
+
+/// How long anything may take before it counts as a hang; shorter than a client keeps a connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const METRICS: &str =
+    r#"{"timestamp":1788257472000,"cpu_count":4,"cpu_used_pct":1.5,"mem_total_mib":1024,"mem_used_mib":12}"#;
+
+/// What the server has seen.
+#[derive(Debug, PartialEq, Eq)]
+enum Seen {
+    Request(String),
+    /// The client has closed a connection on which it had asked for something.
+    Closed,
+}
+
+struct Server {
+    address: SocketAddr,
+    seen: Receiver<Seen>,
+}
+
+impl Server {
+    /// Answers requests for metrics or leaves them without an answer. It listens as long as the process lives.
+    fn start(answers: bool) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener
+            .local_addr()
+            .expect("a bound socket has an address");
+        let (sender, seen) = channel();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, sender) = (stream.expect("a client connects"), sender.clone());
+                // A client that is gone by now wants no answer.
+                std::thread::spawn(move || serve(stream, address, answers, &sender));
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn reader(&self) -> OpenSandboxReader {
+        let url = format!("http://{}/v1", self.address);
+        let sandboxes = OpenSandbox::builder(&url).build().expect("a URL");
+        sandboxes.reader("sb-1")
+    }
+
+    fn next(&self) -> Seen {
+        self.seen.recv_timeout(PATIENCE).expect("in time")
+    }
+
+    /// The next request whose path ends like this.
+    fn request(&self, path: &str) -> String {
+        loop {
+            if let Seen::Request(head) = self.next()
+                && head.split(' ').nth(1).is_some_and(|of| of.ends_with(path))
+            {
+                return head;
+            }
+        }
+    }
+}
+
+fn serve(
+    mut stream: TcpStream,
+    address: SocketAddr,
+    answers: bool,
+    seen: &Sender<Seen>,
+) -> std::io::Result<()> {
+    loop {
+        let (mut head, mut part) = (Vec::new(), [0; 1024]);
+        while !head.ends_with(b"\r\n\r\n") {
+            let length = stream.read(&mut part)?;
+            if length == 0 {
+                // The test may be over.
+                let _ = seen.send(Seen::Closed);
+                return Ok(());
+            }
+            head.extend_from_slice(&part[..length]);
+        }
+        let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
+        let is_metrics = head.starts_with("get /metrics ");
+        let body = if is_metrics {
+            METRICS.to_owned()
+        } else {
+            format!(r#"{{"endpoint":"{address}"}}"#)
+        };
+        let _ = seen.send(Seen::Request(head));
+        if answers || !is_metrics {
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+            )?;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_connection_to_a_sandbox_outlives_its_reading() {
+    let server = Server::start(true);
+    let reader = server.reader();
+    let sample = reader.sample().await.expect("the server answers");
+    assert_eq!(sample.cpu_count, Some(4.0));
+    assert!(!server.request("/endpoints/44772").contains("connection: close"));
+    assert!(server.request("/metrics").contains("connection: close"));
+    // The control plane's own is kept.
+    assert_eq!(server.next(), Seen::Closed);
+}
