@@ -27,6 +27,14 @@ impl ControlPlane {
             "http" => false,
             _ => return Err(OpenSandboxError::url("its scheme is not http or https")),
         };
+        // Where user information holds one of these in clear text, what seems to be the host is a part of it.
+        if let Some((_, after)) = rest.split_once(['/', '?', '#'])
+            && after.contains('@')
+        {
+            return Err(OpenSandboxError::url(
+                "it has an `@` after its host: encode user information",
+            ));
+        }
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         // A password may hold an `@`, a host may not.
@@ -115,6 +123,10 @@ mod tests {
             "https://",
             "https://S3CR3T@",
             "http://a b/",
+            "https://user:p/w@host/v1",
+            "https://user:pa#ss@host",
+            "https://user:a@b/c@host",
+            "https://S3CR3T?x@host",
         ] {
             let error = ControlPlane::parse(url).expect_err("no URL");
             assert!(!error.to_string().contains("S3CR3T"), "{error}");
