@@ -53,6 +53,7 @@ impl<'a> RequestBuilder<'a> {
     }
 
     /// Reads the sandbox's resources this often, instead of as often as the configuration says; zero: never.
+    /// Where the configuration says zero, nothing is read whatever a request says.
     pub fn sample_interval(mut self, interval: Duration) -> Self {
         self.sample_interval = Some(interval);
         self

@@ -54,11 +54,18 @@ fn max_reads_in_flight() -> usize {
 
 /// How often a sandbox is to be read whose start was called in `context`; `None` for never.
 pub(super) fn interval(own: Option<Duration>, context: &Context) -> Option<Duration> {
-    let interval = own.or_else(sample_interval).unwrap_or(DEFAULT_INTERVAL);
+    let interval = chosen(own, sample_interval())?;
     let is_sampled = context
         .span_context()
         .is_none_or(|span| span.flags().is_sampled());
-    (!interval.is_zero() && is_sampled && reads_are_on())
+    (is_sampled && reads_are_on()).then_some(interval)
+}
+
+/// A request may choose how often it is read, not whether sandboxes of this process are read at all.
+fn chosen(own: Option<Duration>, configured: Option<Duration>) -> Option<Duration> {
+    let configured = configured.unwrap_or(DEFAULT_INTERVAL);
+    let interval = own.unwrap_or(configured);
+    (!configured.is_zero() && !interval.is_zero())
         .then(|| interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL))
 }
 
@@ -103,5 +110,25 @@ impl Drop for Sampling {
     fn drop(&mut self) {
         entry::remove(&self.entry);
         self.driver.send(Command::Remove(self.entry.id()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{DEFAULT_INTERVAL, SHORTEST_INTERVAL, chosen};
+
+    #[test]
+    fn a_zero_on_either_side_ends_reading() {
+        let [zero, one, two] = [0, 1, 2].map(Duration::from_secs);
+        assert_eq!(chosen(Some(one), Some(two)), Some(one));
+        assert_eq!(chosen(None, Some(two)), Some(two));
+        assert_eq!(chosen(None, None), Some(DEFAULT_INTERVAL));
+        assert_eq!(chosen(Some(zero), Some(two)), None);
+        assert_eq!(chosen(Some(one), Some(zero)), None);
+        assert_eq!(chosen(None, Some(zero)), None);
+        let tiny = Duration::from_nanos(1);
+        assert_eq!(chosen(Some(tiny), None), Some(SHORTEST_INTERVAL));
     }
 }
