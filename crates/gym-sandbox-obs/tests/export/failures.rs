@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gym_sandbox_obs::{SandboxObservation, SandboxRequest, Submitted};
+use gym_sandbox_obs::{
+    Allocation, Reading, ResourceReader, Sample, SandboxObservation, SandboxRequest, Submitted,
+};
 
 use crate::readers::{Scripted, hang, sample};
 use crate::run::{PATIENCE, Run, attribute, foreign, has_failed, until};
@@ -14,12 +16,16 @@ use crate::run::{PATIENCE, Run, attribute, foreign, has_failed, until};
 const SOON: Duration = Duration::from_millis(1);
 
 fn running(provider: &str, reader: &Arc<Scripted>) -> SandboxObservation {
+    running_with(provider, reader.clone())
+}
+
+fn running_with(provider: &str, reader: Arc<dyn ResourceReader>) -> SandboxObservation {
     let request = SandboxRequest::builder(provider)
         .sample_interval(SOON)
         .record();
     let mut start = request.start();
     start.created("sb", &Submitted::default());
-    start.finish(Some(reader.clone()))
+    start.finish(Some(reader))
 }
 
 fn active(run: &Run, provider: &str) -> Option<f64> {
@@ -110,6 +116,59 @@ pub(crate) async fn a_reader_that_panics_loses_readings_and_nothing_else(run: &R
     );
     assert_eq!(active(run, "panics"), Some(0.0));
     assert_eq!(Arc::strong_count(&reader), 1);
+}
+
+/// Panics wherever it can.
+#[derive(Debug)]
+struct Hostile(Arc<AtomicBool>);
+
+impl ResourceReader for Hostile {
+    fn allocation_source(&self) -> &'static str {
+        panic!("killed on purpose, when asked for a name")
+    }
+
+    fn sample_source(&self) -> &'static str {
+        panic!("killed on purpose, when asked for a name")
+    }
+
+    fn allocation(&self) -> Reading<'_, Allocation> {
+        panic!("killed on purpose, before the reading began")
+    }
+
+    fn sample(&self) -> Reading<'_, Sample> {
+        Box::pin(async { panic!("killed on purpose") })
+    }
+}
+
+impl Drop for Hostile {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+        panic!("killed on purpose, at last");
+    }
+}
+
+pub(crate) async fn a_reader_that_panics_wherever_it_can_ends_no_sampling(run: &Run) {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let steady = Scripted::new(|_| Box::pin(ready(Ok(sample(1)))));
+    let neighbour = running("neighbour", &steady);
+    let hostile = running_with("hostile", Arc::new(Hostile(Arc::clone(&is_gone))));
+    until("a reading that failed", || {
+        !run.named("hostile", "gym.sandbox.resource.sample").is_empty()
+    })
+    .await;
+    hostile
+        .stop(ready(Ok::<_, io::Error>(())))
+        .await
+        .expect("does not fail");
+    until("the reader is let go", || is_gone.load(Ordering::SeqCst)).await;
+    let before = steady.readings();
+    until("the neighbour is still read", || steady.readings() > before + 2).await;
+    drop(neighbour);
+    let span = &run.named("hostile", "gym.sandbox.resource.sample")[0];
+    let error = foreign(span, "error.type");
+    assert_eq!(error.as_deref(), Some("malformed_reading"));
+    assert_eq!(attribute(span, "resource.source"), None);
+    assert_eq!(active(run, "hostile"), Some(0.0));
 }
 
 pub(crate) async fn a_reader_that_hangs_delays_a_stop_by_its_bound_only(run: &Run) {

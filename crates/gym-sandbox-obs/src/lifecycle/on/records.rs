@@ -88,7 +88,7 @@ pub(super) fn set_numbered(
 pub(super) fn allocation(
     identity: &Identity,
     parent: &Context,
-    source: &'static str,
+    source: Option<&'static str>,
     outcome: &Result<Allocation, Unavailable>,
 ) {
     let describe = |attributes: &mut Attributes<'_>| {
@@ -110,7 +110,7 @@ pub(super) fn allocation(
 pub(super) fn sample(
     identity: &Identity,
     parent: &Context,
-    source: &'static str,
+    source: Option<&'static str>,
     outcome: &Result<Sample, Unavailable>,
 ) {
     let describe = |attributes: &mut Attributes<'_>| {
@@ -132,14 +132,14 @@ pub(super) fn sample(
     .end();
 }
 
-fn status(attributes: &mut Attributes<'_>, source: &'static str, error: Option<&Unavailable>) {
+fn status(attributes: &mut Attributes<'_>, source: Option<&'static str>, error: Option<&Unavailable>) {
     let word = if error.is_some() {
         key::UNAVAILABLE
     } else {
         key::AVAILABLE
     };
     attributes.set(key::RESOURCE_STATUS, &StaticStr(word));
-    attributes.set(key::RESOURCE_SOURCE, &StaticStr(source));
+    attributes.set(key::RESOURCE_SOURCE, &source.map(StaticStr));
     attributes.set(
         attribute::ERROR_TYPE,
         &error.map(|error| error.error_type()),

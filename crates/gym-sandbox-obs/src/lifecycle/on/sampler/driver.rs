@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant as TokioInstant, timeout, timeout_at};
 
+use super::contain::contain;
 use super::entry::Entry;
 use super::schedule::Schedule;
 use super::{READ_BOUND, max_reads_in_flight, reads_are_on};
@@ -238,6 +239,8 @@ impl Thread {
             for (_, read) in &sampled.reads {
                 read.abort();
             }
+            // The reader goes first, then its owner goes on: either is foreign code.
+            contain(|| drop(sampled));
         }
     }
 

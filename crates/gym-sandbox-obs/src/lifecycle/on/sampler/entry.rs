@@ -12,6 +12,7 @@ use gym_telemetry_core::{Value, attribute, metric};
 
 use super::super::identity::Identity;
 use super::super::records;
+use super::contain::contain;
 use crate::allocation::Allocation;
 use crate::reader::ResourceReader;
 use crate::sample::Sample;
@@ -39,7 +40,8 @@ pub(super) struct Entry {
     id: u64,
     identity: Arc<Identity>,
     context: Context,
-    reader: Arc<dyn ResourceReader>,
+    /// `None` once this is being dropped.
+    reader: Option<Arc<dyn ResourceReader>>,
     interval: Duration,
     values: Mutex<[Seen; 4]>,
 }
@@ -56,7 +58,7 @@ impl Entry {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed),
             identity,
             context,
-            reader,
+            reader: Some(reader),
             interval,
             values: Mutex::new([None; 4]),
         }
@@ -71,7 +73,13 @@ impl Entry {
     }
 
     pub(super) fn reader(&self) -> &dyn ResourceReader {
-        &*self.reader
+        let reader = self.reader.as_deref();
+        reader.expect("only dropping an entry takes its reader")
+    }
+
+    /// Where readings come from; `None` from a reader that panics when it is asked.
+    fn source(&self, ask: fn(&dyn ResourceReader) -> &'static str) -> Option<&'static str> {
+        contain(|| ask(self.reader()))
     }
 
     pub(super) fn skipped(&self, readings: u64) {
@@ -79,12 +87,12 @@ impl Entry {
     }
 
     pub(super) fn record_allocation(&self, outcome: &Result<Allocation, Unavailable>) {
-        let source = self.reader.allocation_source();
+        let source = self.source(<dyn ResourceReader>::allocation_source);
         records::allocation(&self.identity, &self.context, source, outcome);
     }
 
     pub(super) fn record_sample(&self, outcome: &Result<Sample, Unavailable>) {
-        let source = self.reader.sample_source();
+        let source = self.source(<dyn ResourceReader>::sample_source);
         records::sample(&self.identity, &self.context, source, outcome);
         let Ok(sample) = outcome else { return };
         let now = Instant::now();
@@ -105,6 +113,14 @@ impl Entry {
         let oldest = self.interval.saturating_mul(INTERVALS_UNTIL_STALE);
         let is_fresh = |&(at, _): &(Instant, f64)| now.saturating_duration_since(at) < oldest;
         lock(&self.values).map(|seen| seen.filter(is_fresh))
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        // Often it is dropped on the sampler's thread, and sometimes while a reading unwinds.
+        let reader = self.reader.take();
+        contain(|| drop(reader));
     }
 }
 

@@ -3,6 +3,7 @@
 //! The thread exists only while there is a sandbox to read. It is not the application's: a blocked, busy or vanished
 //! runtime delays no reading, and a slow provider delays no application.
 
+mod contain;
 mod driver;
 mod entry;
 mod schedule;
