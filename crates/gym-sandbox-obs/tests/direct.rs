@@ -5,14 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use gym_sandbox_obs::opensandbox::{OpenSandbox, OpenSandboxReader};
 use gym_sandbox_obs::ResourceReader;
+use gym_sandbox_obs::opensandbox::{OpenSandbox, OpenSandboxReader};
 
 /// How long anything may take before it counts as a hang; shorter than a client keeps a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const METRICS: &str =
-    r#"{"timestamp":1788257472000,"cpu_count":4,"cpu_used_pct":1.5,"mem_total_mib":1024,"mem_used_mib":12}"#;
+const METRICS: &str = r#"{"timestamp":1788257472000,"cpu_count":4,"cpu_used_pct":1.5,"mem_total_mib":1024,"mem_used_mib":12}"#;
 
 /// What the server has seen.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,7 +107,11 @@ async fn no_connection_to_a_sandbox_outlives_its_reading() {
     let reader = server.reader();
     let sample = reader.sample().await.expect("the server answers");
     assert_eq!(sample.cpu_count, Some(4.0));
-    assert!(!server.request("/endpoints/44772").contains("connection: close"));
+    assert!(
+        !server
+            .request("/endpoints/44772")
+            .contains("connection: close")
+    );
     assert!(server.request("/metrics").contains("connection: close"));
     // The control plane's own is kept.
     assert_eq!(server.next(), Seen::Closed);

@@ -153,7 +153,8 @@ pub(crate) async fn a_reader_that_panics_wherever_it_can_ends_no_sampling(run: &
     let neighbour = running("neighbour", &steady);
     let hostile = running_with("hostile", Arc::new(Hostile(Arc::clone(&is_gone))));
     until("a reading that failed", || {
-        !run.named("hostile", "gym.sandbox.resource.sample").is_empty()
+        !run.named("hostile", "gym.sandbox.resource.sample")
+            .is_empty()
     })
     .await;
     hostile
@@ -162,7 +163,10 @@ pub(crate) async fn a_reader_that_panics_wherever_it_can_ends_no_sampling(run: &
         .expect("does not fail");
     until("the reader is let go", || is_gone.load(Ordering::SeqCst)).await;
     let before = steady.readings();
-    until("the neighbour is still read", || steady.readings() > before + 2).await;
+    until("the neighbour is still read", || {
+        steady.readings() > before + 2
+    })
+    .await;
     drop(neighbour);
     let span = &run.named("hostile", "gym.sandbox.resource.sample")[0];
     let error = foreign(span, "error.type");

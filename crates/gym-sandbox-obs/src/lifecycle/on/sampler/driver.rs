@@ -113,6 +113,8 @@ struct Thread {
     own: UnboundedSender<Command>,
     sandboxes: HashMap<u64, Sampled>,
     schedule: Schedule,
+    /// Whose last sample comes before anything else: their owners wait, and the first of them has the least time.
+    last: VecDeque<u64>,
     /// Readings that come before samples and are never left out.
     urgent: VecDeque<(u64, Kind)>,
     /// Who waits for last readings, in the order of their deadlines.
@@ -134,20 +136,10 @@ impl Thread {
     fn start_with(
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
     ) -> Option<Driver> {
-        let (own, commands) = unbounded_channel();
+        let thread = Self::new();
         let driver = Driver {
-            commands: own.clone(),
+            commands: thread.own.clone(),
             process: std::process::id(),
-        };
-        let thread = Self {
-            commands,
-            own,
-            sandboxes: HashMap::new(),
-            schedule: Schedule::default(),
-            urgent: VecDeque::new(),
-            finishing: VecDeque::new(),
-            in_flight: 0,
-            random: RandomState::new(),
         };
         let work = move || {
             let runtime = runtime::Builder::new_current_thread()
@@ -170,6 +162,21 @@ impl Thread {
                 complain(&error);
                 None
             }
+        }
+    }
+
+    fn new() -> Self {
+        let (own, commands) = unbounded_channel();
+        Self {
+            commands,
+            own,
+            sandboxes: HashMap::new(),
+            schedule: Schedule::default(),
+            last: VecDeque::new(),
+            urgent: VecDeque::new(),
+            finishing: VecDeque::new(),
+            in_flight: 0,
+            random: RandomState::new(),
         }
     }
 
@@ -262,7 +269,7 @@ impl Thread {
             owes_sample: true,
         });
         self.finishing.push_back((deadline, id));
-        self.urgent.push_back((id, Kind::LastSample));
+        self.last.push_back(id);
     }
 
     fn done(&mut self, id: u64, kind: Kind, now: Instant) {
@@ -311,7 +318,7 @@ impl Thread {
         }
         let most = max_reads_in_flight();
         while self.in_flight < most
-            && let Some((id, kind)) = self.urgent.pop_front()
+            && let Some((id, kind)) = self.next_urgent()
         {
             self.read(id, kind, now);
         }
@@ -327,6 +334,11 @@ impl Thread {
         for id in started {
             self.read(id, Kind::Sample, now);
         }
+    }
+
+    fn next_urgent(&mut self) -> Option<(u64, Kind)> {
+        let last = self.last.pop_front().map(|id| (id, Kind::LastSample));
+        last.or_else(|| self.urgent.pop_front())
     }
 
     /// The owner of the sandbox has waited long enough: what has not started by now never will. What is under way
@@ -436,30 +448,4 @@ fn part_of(duration: Duration, number: u64) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io;
-    use std::time::Duration;
-
-    use super::{Thread, part_of, runtime};
-
-    #[test]
-    fn a_thread_that_is_refused_inside_a_runtime_is_only_missing() {
-        let application = runtime::Builder::new_current_thread().build();
-        let application = application.expect("a runtime can be built");
-        application.block_on(async {
-            let driver = Thread::start_with(|work| {
-                drop(work);
-                Err(io::Error::other("no more threads"))
-            });
-            assert!(driver.is_none());
-        });
-    }
-
-    #[test]
-    fn first_readings_spread_over_the_interval() {
-        let interval = Duration::from_secs(10);
-        assert_eq!(part_of(interval, 0), Duration::ZERO);
-        assert_eq!(part_of(interval, u64::MAX / 2 + 1), Duration::from_secs(5));
-        assert!(part_of(interval, u64::MAX) < interval);
-    }
-}
+mod tests;
