@@ -39,10 +39,16 @@ impl Stat {
     }
 }
 
-/// The memory that is resident, of all processes together.
-pub(super) fn memory_used(files: Files<'_>, group: u32) -> Result<Mebibytes, Unavailable> {
-    let resident: Vec<u64> = members(files, group)?
-        .into_iter()
+/// The memory that is resident and the CPU time used, of all processes together. It goes over the machine's
+/// processes once; what is resident is read only of those of the group, because `stat` counts pages of a size that
+/// only the kernel knows.
+pub(super) fn usage(
+    files: Files<'_>,
+    group: u32,
+) -> Result<(Mebibytes, Result<Duration, Unavailable>), Unavailable> {
+    let members = members(files, group)?;
+    let resident: Vec<u64> = members
+        .iter()
         .filter_map(|(id, _)| files.read(&format!("proc/{id}/status")).ok())
         .filter_map(|status| kilobytes(&status, "VmRSS:"))
         .collect();
@@ -50,12 +56,16 @@ pub(super) fn memory_used(files: Files<'_>, group: u32) -> Result<Mebibytes, Una
         // Nobody is left but processes that have ended.
         return Err(Unavailable::Connection);
     }
-    Ok(Mebibytes::from_bytes(resident.iter().sum::<u64>() * 1024))
+    let memory = Mebibytes::from_bytes(resident.iter().sum::<u64>() * 1024);
+    Ok((memory, time_of(&members)))
 }
 
 /// The CPU time that the processes have used.
 pub(super) fn cpu_time(files: Files<'_>, group: u32) -> Result<Duration, Unavailable> {
-    let members = members(files, group)?;
+    time_of(&members(files, group)?)
+}
+
+fn time_of(members: &[(u32, Stat)]) -> Result<Duration, Unavailable> {
     let ticks = members.iter().map(|(_, stat)| stat.ticks).sum::<u64>();
     Ok(TICK * u32::try_from(ticks).map_err(|_| Unavailable::MalformedReading)?)
 }

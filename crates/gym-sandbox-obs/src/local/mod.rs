@@ -106,7 +106,8 @@ impl LocalReader {
     fn read_sample(&self) -> Result<Sample, Unavailable> {
         let (files, place) = (self.files(), self.place());
         let timestamp = UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
-        let memory_used = place.memory_used(files, self.group)?;
+        let (memory_used, time_used) = place.usage(files, self.group)?;
+        let busy = time_used.and_then(|used| self.since_last(used));
         let cpus = match place.cpu_limit()? {
             Some(limit) => Some(limit.get()),
             None => files.cpus(),
@@ -115,10 +116,6 @@ impl LocalReader {
             Some(limit) => Some(limit),
             None => files.memory_total(),
         };
-        let busy = place
-            .cpu_time(files, self.group)
-            .ok()
-            .and_then(|used| self.since_last(used));
         let share = |(window, used): (Duration, Duration)| {
             cpus.filter(|cpus| *cpus > 0.0)
                 .map(|cpus| used.as_secs_f64() / window.as_secs_f64() / cpus * 100.0)

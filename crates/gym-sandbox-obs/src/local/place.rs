@@ -114,11 +114,12 @@ impl Place {
         }
     }
 
-    pub(super) fn memory_used(
+    /// The memory and the CPU time that are used; without the one there is no reading, without the other there is.
+    pub(super) fn usage(
         &self,
         files: Files<'_>,
         group: u32,
-    ) -> Result<Mebibytes, Unavailable> {
+    ) -> Result<(Mebibytes, Option<Duration>), Unavailable> {
         let (directory, file, inactive) = match self {
             Self::Second { directory, .. } => (directory, "memory.current", "inactive_file"),
             Self::First { memory, .. } => (
@@ -126,13 +127,17 @@ impl Place {
                 "memory.usage_in_bytes",
                 "total_inactive_file",
             ),
-            Self::Processes => return group::memory_used(files, group),
+            Self::Processes => {
+                let (memory, time) = group::usage(files, group)?;
+                return Ok((memory, time.ok()));
+            }
         };
         let used = whole(&read(&directory.join(file))?)?;
         let statistics = read(&directory.join("memory.stat"))?;
         // File pages that nobody has touched for a while can be had for the asking: they are not in use.
         let inactive = number(&statistics, inactive).unwrap_or(0);
-        Ok(Mebibytes::from_bytes(used.saturating_sub(inactive)))
+        let memory = Mebibytes::from_bytes(used.saturating_sub(inactive));
+        Ok((memory, self.cpu_time(files, group).ok()))
     }
 
     pub(super) fn cpu_time(&self, files: Files<'_>, group: u32) -> Result<Duration, Unavailable> {
