@@ -2,8 +2,9 @@
 
 use std::future::{pending, ready};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gym_sandbox_obs::{
@@ -197,6 +198,34 @@ pub(crate) async fn a_reader_that_hangs_delays_a_stop_by_its_bound_only(run: &Ru
     assert_eq!(foreign(last, "error.type").as_deref(), Some("timeout"));
     assert_eq!(run.value("hangs", "gym.sandbox.cpu_count"), None);
     assert_eq!(Arc::strong_count(&reader), 1);
+}
+
+pub(crate) async fn a_reader_that_blocks_the_thread_delays_a_stop_by_its_bound_only(run: &Run) {
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let reader = Scripted::new(move |_| {
+        // Ends when the test lets go of the other side.
+        let _ = released
+            .lock()
+            .map(|released| released.recv_timeout(PATIENCE));
+        Box::pin(ready(Ok(sample(1))))
+    });
+    let blocking = running("blocks", &reader);
+    until("a reading", || reader.readings() > 0).await;
+    let bystander = Scripted::new(|_| Box::pin(ready(Ok(sample(1)))));
+    let bystander = running("bystander", &bystander);
+    let called = Instant::now();
+    let deleted = async { Ok::<_, io::Error>(()) };
+    let (one, other) = tokio::join!(
+        blocking.stop(deleted),
+        bystander.stop(ready(Ok::<_, io::Error>(())))
+    );
+    assert!(one.is_ok() && other.is_ok());
+    let waited = called.elapsed();
+    assert!(waited < Duration::from_secs(5), "{waited:?}");
+    drop(release);
+    until("the reader is let go", || Arc::strong_count(&reader) == 1).await;
+    assert_eq!(active(run, "blocks"), Some(0.0));
 }
 
 pub(crate) async fn a_failed_deletion_still_ends_everything(run: &Run) {

@@ -23,6 +23,7 @@ async fn a_collector_receives_the_life_of_each_sandbox() {
     failures::a_reader_that_panics_loses_readings_and_nothing_else(&run).await;
     failures::a_reader_that_panics_wherever_it_can_ends_no_sampling(&run).await;
     failures::a_reader_that_hangs_delays_a_stop_by_its_bound_only(&run).await;
+    failures::a_reader_that_blocks_the_thread_delays_a_stop_by_its_bound_only(&run).await;
     failures::a_failed_deletion_still_ends_everything(&run).await;
     failures::a_forgotten_sandbox_is_abandoned_on_record(&run).await;
     failures::a_runtime_that_goes_away_takes_its_sandboxes_along(&run).await;

@@ -6,6 +6,7 @@
 mod contain;
 mod driver;
 mod entry;
+mod patience;
 mod schedule;
 
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(super) use self::entry::report;
 
 /// A reading that takes longer is unavailable.
 const READ_BOUND: Duration = Duration::from_secs(2);
+/// How much later than its reading a stop goes on when the sampler's thread has not answered: a reader blocks it.
+const STOP_MARGIN: Duration = Duration::from_millis(250);
 /// What the configuration says if nobody else does.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 /// Shorter intervals would read all the time.
@@ -97,12 +100,12 @@ impl Sampling {
         Some(Self { entry, driver })
     }
 
-    /// Ends sampling and reads a last sample; returns when that is over, two seconds at the latest.
+    /// Ends sampling and reads a last sample; returns when that is over, soon after two seconds at the latest.
     pub(super) async fn finish(&self) {
         let (reply, finished) = oneshot::channel();
         if self.driver.send(Command::Finish(self.entry.id(), reply)) {
             // An error means that there is nobody left to read anything.
-            let _ = finished.await;
+            patience::wait(finished, READ_BOUND + STOP_MARGIN).await;
         }
     }
 }
