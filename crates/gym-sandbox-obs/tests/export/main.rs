@@ -1,4 +1,5 @@
-//! What a collector receives of the sandboxes of a process. Telemetry is set up once per process, so this is one test.
+//! What a collector receives of the sandboxes of a process. Telemetry is set up once per process, so this is one test;
+//! another way to set it up has a process of its own.
 
 #[path = "../../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
@@ -6,6 +7,7 @@ mod failures;
 mod limits;
 mod readers;
 mod run;
+mod unsampled;
 mod whole;
 
 use run::Run;

@@ -114,7 +114,8 @@ impl SandboxStart {
 
     /// The sandbox runs. With a reader, its allocation is read now and samples from now on, in the background.
     ///
-    /// Nothing is read where the interval is zero, or where spans of sandboxes are not exported.
+    /// Nothing is read where the interval is zero, where spans of sandboxes are not exported, or where this start is not
+    /// sampled.
     ///
     /// # Panics
     ///
@@ -124,10 +125,12 @@ impl SandboxStart {
         if let Some(elapsed) = self.watch.elapsed() {
             self.identity.provider.startups.record_duration(elapsed);
         }
+        // Where the start has no parent, it is the start that was decided about.
+        let decided = self.context.clone().with_span(&self.span);
         std::mem::take(&mut self.span).end();
         let provider = &self.identity.provider;
         let active = self.active.take().unwrap_or_else(|| Active::new(provider));
-        let interval = sampler::interval(self.sample_interval, &self.context);
+        let interval = sampler::interval(self.sample_interval, &decided);
         let identity = Arc::new(self.identity.clone());
         let sampling = reader.zip(interval).and_then(|(reader, interval)| {
             Sampling::start(&identity, self.context.clone(), reader, interval)

@@ -56,7 +56,7 @@ fn max_reads_in_flight() -> usize {
     MAX_READS_IN_FLIGHT.load(Ordering::Relaxed)
 }
 
-/// How often a sandbox is to be read whose start was called in `context`; `None` for never.
+/// How often a sandbox is to be read whose start is the current span of `context`; `None` for never.
 pub(super) fn interval(own: Option<Duration>, context: &Context) -> Option<Duration> {
     let interval = chosen(own, sample_interval())?;
     let is_sampled = context
