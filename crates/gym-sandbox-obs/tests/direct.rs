@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -115,4 +116,39 @@ async fn no_connection_to_a_sandbox_outlives_its_reading() {
     assert!(server.request("/metrics").contains("connection: close"));
     // The control plane's own is kept.
     assert_eq!(server.next(), Seen::Closed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reading_that_was_dropped_has_the_next_one_ask_where_the_sandbox_is() {
+    let server = Server::start(false);
+    let reader = Arc::new(server.reader());
+    let read = || {
+        let reader = Arc::clone(&reader);
+        tokio::spawn(async move { reader.sample().await })
+    };
+    let reading = read();
+    server.request("/endpoints/44772");
+    server.request("/metrics");
+    reading.abort();
+    assert!(reading.await.is_err_and(|error| error.is_cancelled()));
+    let reading = read();
+    server.request("/endpoints/44772");
+    reading.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_that_answers_is_not_looked_for_again() {
+    let server = Server::start(true);
+    let reader = server.reader();
+    for _ in 0..2 {
+        assert!(reader.sample().await.is_ok());
+    }
+    server.request("/endpoints/44772");
+    server.request("/metrics");
+    let is_request = |seen: &Seen| matches!(seen, Seen::Request(_));
+    let second = std::iter::repeat_with(|| server.next()).find(is_request);
+    let Some(Seen::Request(head)) = second else {
+        panic!("there were two readings");
+    };
+    assert!(head.starts_with("get /metrics "), "{head}");
 }

@@ -250,18 +250,17 @@ impl OpenSandboxReader {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let url = endpoint.metrics.clone();
-        let body = shared
+        // Without an answer the sandbox may be elsewhere by now. A reading that takes too long is dropped in here.
+        self.keep(None);
+        let answer = shared
             .client
             .get(url, headers, LARGEST_ANSWER, Framing::Any)
             .await
-            .map_err(of_sample)
-            .inspect_err(|error| {
-                if *error == Unavailable::Connection {
-                    // The sandbox may be elsewhere by now.
-                    self.keep(None);
-                }
-            })?;
-        metrics::parse(&body)
+            .map_err(of_sample);
+        if answer != Err(Unavailable::Connection) {
+            self.keep(Some(endpoint));
+        }
+        metrics::parse(&answer?)
     }
 
     fn known_endpoint(&self) -> Option<Arc<Endpoint>> {
