@@ -20,8 +20,9 @@ use super::schedule::Schedule;
 use super::{READ_BOUND, max_reads_in_flight, reads_are_on};
 use crate::unavailable::Unavailable;
 
-/// The thread outlives its last sandbox by this much: one that comes and goes costs no thread each time.
-const LINGER: Duration = Duration::from_secs(10);
+/// The thread outlives its last sandbox by this much: one that comes and goes costs no thread each time. It is longer
+/// than readers keep connections, which end with the runtime that they were made in.
+const LINGER: Duration = Duration::from_mins(1);
 
 /// Names are looked up on threads of their own.
 const BLOCKING_THREADS: usize = 4;
