@@ -45,7 +45,7 @@ pub mod __private {
     };
     pub use crate::literal::literal;
     pub use gym_telemetry_otel::propagation::{PropagationSettings, propagation_settings, warn};
-    pub use gym_telemetry_otel::sandbox::{sample_interval, tokio};
+    pub use gym_telemetry_otel::sandbox::{HeldError, sample_interval, tokio};
     pub use gym_telemetry_otel::testing;
     pub use gym_telemetry_otel::{
         Histogram, Observation, Observer, are_metrics_exporting, observe,

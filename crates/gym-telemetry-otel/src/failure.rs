@@ -13,6 +13,7 @@ use crate::recorder::Owned;
 const PANIC: &str = "panic";
 
 /// An error or a panic that ended the work of a span.
+#[derive(Debug)]
 pub(crate) struct Failure {
     pub type_name: &'static str,
     pub message: Option<String>,

@@ -7,6 +7,8 @@ use crate::settings::Settings;
 
 pub use tokio;
 
+pub use crate::span::HeldError;
+
 static SAMPLE_INTERVAL: OnceLock<Duration> = OnceLock::new();
 
 /// The time between two readings of a sandbox, zero for none; `None` while telemetry is not started.

@@ -38,6 +38,11 @@ pub struct Span {
     not_sync: PhantomData<Cell<()>>,
 }
 
+/// An error that is recorded later, or never.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct HeldError(Failure);
+
 impl Span {
     /// A span that is not recorded. Entering it changes nothing.
     #[inline]
@@ -194,19 +199,33 @@ impl Span {
     /// Records that the work failed: the status becomes an error, and unless the span was started without, an
     /// `exception` event tells the type and the message. The message must not hold secrets.
     pub fn record_error<E: Display + ?Sized>(&self, error: &E) {
+        if let Some(error) = self.hold_error(error) {
+            self.record_held_error(error);
+        }
+    }
+
+    /// Keeps an error that may have to be recorded on this span later; `None` if nothing is recorded.
+    #[doc(hidden)]
+    pub fn hold_error<E: Display + ?Sized>(&self, error: &E) -> Option<HeldError> {
         if !self.is_record() {
-            return;
+            return None;
         }
-        match contain(|| error.to_string()) {
-            Ok(message) => {
-                let failure = Failure {
-                    type_name: std::any::type_name::<E>(),
-                    message: Some(message),
-                };
-                self.with_record(|record| failure.record(record));
-            }
-            Err(_) => self.count_panic(),
+        let message = contain(|| error.to_string());
+        if message.is_err() {
+            self.count_panic();
         }
+        message.ok().map(|message| {
+            HeldError(Failure {
+                type_name: std::any::type_name::<E>(),
+                message: Some(message),
+            })
+        })
+    }
+
+    /// Records an error that was kept, as [`record_error`](Self::record_error) does.
+    #[doc(hidden)]
+    pub fn record_held_error(&self, error: HeldError) {
+        self.with_record(|record| error.0.record(record));
     }
 
     /// Ends the span now; the same as dropping it, except that a panic that unwinds meanwhile is not its own.

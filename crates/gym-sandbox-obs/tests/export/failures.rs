@@ -11,6 +11,7 @@ use gym_sandbox_obs::{
     Allocation, Reading, ResourceReader, Sample, SandboxObservation, SandboxRequest, Submitted,
 };
 
+use crate::collector::text;
 use crate::readers::{Scripted, hang, sample};
 use crate::run::{PATIENCE, Run, attribute, foreign, has_failed, until};
 
@@ -49,6 +50,37 @@ pub(crate) async fn a_creation_that_fails_leaves_a_request_and_a_failed_start(ru
     );
     assert_eq!(active(run, "fails"), None, "there was no sandbox");
     assert_eq!(run.value("fails", "gym.sandbox.startup_duration_ms"), None);
+}
+
+pub(crate) async fn a_start_that_succeeds_when_tried_again_has_not_failed(run: &Run) {
+    let mut start = SandboxRequest::builder("retried").record().start();
+    let failed = start.run(ready(Err::<(), _>("busy"))).await;
+    assert_eq!(failed, Err("busy"));
+    start.retried();
+    assert!(start.run(ready(Ok::<_, io::Error>(()))).await.is_ok());
+    start.created("sb", &Submitted::default());
+    let sandbox = start.finish(None);
+    let stopped = sandbox.stop(ready(Ok::<_, io::Error>(()))).await;
+    assert!(stopped.is_ok());
+    let started = run.one("retried", "gym.sandbox.start");
+    assert!(!has_failed(&started) && started.events.is_empty());
+
+    let mut start = SandboxRequest::builder("retried in vain").record().start();
+    for reason in ["busy", "still busy"] {
+        let failed = start.run(ready(Err::<(), _>(reason))).await;
+        assert_eq!(failed, Err(reason));
+        if reason == "busy" {
+            start.retried();
+        }
+    }
+    drop(start);
+    let started = run.one("retried in vain", "gym.sandbox.start");
+    let status = started.status.as_ref().expect("it failed");
+    assert!(has_failed(&started));
+    assert!(status.message.ends_with("still busy"), "{status:?}");
+    assert_eq!(started.events.len(), 1);
+    let event = &started.events[0].attributes;
+    assert_eq!(text(event, "exception.type").as_deref(), Some("&str"));
 }
 
 pub(crate) async fn a_cancelled_start_leaves_its_request_and_no_sandbox(run: &Run) {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gym_telemetry_api::__private::HeldError;
 use gym_telemetry_api::{
     Attributes, Context, FutureExt, Parent, Span, Stopwatch, set_span_attributes, stopwatch,
 };
@@ -45,6 +46,8 @@ pub struct SandboxStart {
     context: Context,
     sample_interval: Option<Duration>,
     span: Span,
+    /// What the last part of the start failed with, unless the provider tries again.
+    failure: Option<HeldError>,
     watch: Stopwatch,
     /// From the moment the provider handed back a sandbox until that is owned by an observation.
     active: Option<Active>,
@@ -66,12 +69,14 @@ impl SandboxStart {
             context,
             sample_interval,
             span,
+            failure: None,
             watch: stopwatch!(),
             active: None,
         }
     }
 
-    /// Does a part of the start: the creation, the upload of files. An `Err` marks the start as failed.
+    /// Does a part of the start: the creation, the upload of files. An `Err` marks the start as failed, unless it is
+    /// [tried again](Self::retried).
     ///
     /// # Errors
     ///
@@ -88,13 +93,15 @@ impl SandboxStart {
         let context = Context::current().with_span(&self.span);
         let outcome = work.in_context(context).await;
         if let Err(error) = &outcome {
-            self.span.record_error(error);
+            self.failure = self.span.hold_error(error);
         }
         outcome
     }
 
-    /// Counts one more try of the provider to create the sandbox. It stays the same request.
+    /// Counts one more try of the provider to create the sandbox. It stays the same request, and what the try before
+    /// failed with is no failure of the start.
     pub fn retried(&mut self) {
+        self.failure = None;
         self.identity.provider.retried();
     }
 
@@ -127,6 +134,7 @@ impl SandboxStart {
         }
         // Where the start has no parent, it is the start that was decided about.
         let decided = self.context.clone().with_span(&self.span);
+        self.record_failure();
         std::mem::take(&mut self.span).end();
         let provider = &self.identity.provider;
         let active = self.active.take().unwrap_or_else(|| Active::new(provider));
@@ -153,6 +161,7 @@ impl SandboxStart {
         F: Future<Output = Result<T, E>>,
         E: Display,
     {
+        self.record_failure();
         std::mem::take(&mut self.span).end();
         let active = self.active.take();
         let span = sandbox::stop_span(&self.identity, Parent::Current);
@@ -164,10 +173,17 @@ impl SandboxStart {
         drop(active);
         outcome
     }
+
+    fn record_failure(&mut self) {
+        if let Some(failure) = self.failure.take() {
+            self.span.record_held_error(failure);
+        }
+    }
 }
 
 impl Drop for SandboxStart {
     fn drop(&mut self) {
+        self.record_failure();
         if self.active.is_some() {
             sandbox::abandoned(&self.identity, &self.context);
         }
