@@ -305,6 +305,8 @@ pub(crate) async fn a_runtime_that_goes_away_takes_its_sandboxes_along(run: &Run
     });
     application.join().expect("the application does not panic");
     until("the reader is let go", || Arc::strong_count(&reader) == 1).await;
+    let stop = run.one("vanished", "gym.sandbox.stop");
+    assert_eq!(attribute(&stop, "abandoned").as_deref(), Some("true"));
     assert_eq!(active(run, "vanished"), Some(0.0));
     assert_eq!(run.named("vanished", "gym.sandbox.request").len(), 1);
     assert_eq!(run.named("vanished", "gym.sandbox.start").len(), 1);

@@ -74,24 +74,41 @@ impl SandboxObservation {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends sampling, and `delete` may not have run.
+    /// Dropping the future ends sampling, and `delete` may not have run: where it was not even polled, the stop span says
+    /// that the sandbox was abandoned.
     pub async fn stop<F, T, E>(mut self, delete: F) -> Result<T, E>
     where
         F: Future<Output = Result<T, E>>,
         E: Display,
     {
         let active = self.active.take();
-        let span = stop_span(&self.identity, Parent::Current);
-        let context = Context::current().with_span(&span);
+        let waiting = Waiting(stop_span(&self.identity, Parent::Current));
+        let context = Context::current().with_span(&waiting.0);
         if let Some(sampling) = &self.sampling {
             sampling.finish().await;
         }
+        let span = waiting.over();
         let outcome = delete.in_context(context).await;
         if let Err(error) = &outcome {
             span.record_error(error);
         }
         drop(active);
         outcome
+    }
+}
+
+/// A stop that waits for its last sample. Dropped, it has been cancelled before anything was deleted.
+struct Waiting(Span);
+
+impl Waiting {
+    fn over(mut self) -> Span {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        set_span_attributes!(self.0; key::ABANDONED => true);
     }
 }
 
