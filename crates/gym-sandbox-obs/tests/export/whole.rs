@@ -264,15 +264,20 @@ pub(crate) async fn a_borrowed_sandbox_is_neither_counted_nor_read(run: &Run) {
         .exec(async { Err::<i64, _>("gone") }, |code| Some(*code))
         .await;
     assert_eq!(failed, Err("gone"));
+    let rollout = Context::current().with_rollout_id("r-9");
+    let call = borrowed.exec(async { Ok::<_, io::Error>(0) }, |code| Some(*code));
+    assert_eq!(call.in_context(rollout).await.ok(), Some(0));
     drop(borrowed);
     let spans = run.spans("borrowed");
-    assert_eq!(spans.len(), 1);
+    let rollouts = [0, 1].map(|call: usize| foreign(&spans[call], "nemo.gym.rollout.id"));
+    assert_eq!(rollouts, [None, Some("r-9".to_owned())]);
+    assert_eq!(spans.len(), 2);
     assert_eq!(attribute(&spans[0], "id").as_deref(), Some("sb-9"));
     assert!(has_failed(&spans[0]) && attribute(&spans[0], "return_code").is_none());
     assert_eq!(run.value("borrowed", "gym.sandbox.active"), None);
     assert_eq!(
         run.value("borrowed", "gym.sandbox.exec_duration_ms"),
-        Some(1.0)
+        Some(2.0)
     );
 }
 

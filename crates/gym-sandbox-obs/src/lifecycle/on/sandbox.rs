@@ -7,7 +7,7 @@ use gym_telemetry_api::{
     Attributes, Context, FutureExt, Parent, Span, set_span_attributes, stopwatch,
 };
 use gym_telemetry_core::attribute::sandbox as key;
-use gym_telemetry_core::span;
+use gym_telemetry_core::{attribute, span};
 
 use super::identity::Identity;
 use super::provider::Active;
@@ -173,7 +173,13 @@ where
     let span = records::start(
         span::SANDBOX_EXEC,
         Parent::Current,
-        |attributes: &mut Attributes<'_>| identity.describe(attributes),
+        |attributes: &mut Attributes<'_>| {
+            identity.describe(attributes);
+            if identity.rollout_id.is_none() {
+                // Whoever created it may have had none yet.
+                attributes.set(attribute::ROLLOUT_ID, &Context::current().rollout_id());
+            }
+        },
     );
     let context = Context::current().with_span(&span);
     let watch = stopwatch!();
