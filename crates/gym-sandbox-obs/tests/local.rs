@@ -290,6 +290,36 @@ fn garbage_and_what_is_gone_are_unavailable() {
     assert_eq!(now(reader.sample()), Err(Unavailable::Connection));
 }
 
+#[test]
+fn a_control_group_that_holds_this_process_too_is_not_the_sandboxs_own() {
+    let mut files = SECOND.to_vec();
+    files.extend([
+        ("proc/self/cgroup", "0::/user.slice/sb-1/gym.scope\n"),
+        (
+            "proc/42/stat",
+            "42 (sh) S 1 42 42 0 -1 0 0 0 0 0 10 20 30 40 20 0 1 0 1 1 1\n",
+        ),
+        ("proc/42/status", "Name:\tsh\nVmRSS:\t    2048 kB\n"),
+    ]);
+    let root = tree(&files);
+    let reader = reader(&root);
+    assert_eq!(reader.sample_source(), "local.proc");
+    let sample = now(reader.sample()).expect("the group is there");
+    assert_eq!(sample.memory_used_mib, Some(2.0));
+}
+
+#[test]
+fn a_limit_above_the_memory_of_the_machine_is_not_its_total() {
+    let root = tree(&SECOND);
+    let file = "sys/fs/cgroup/user.slice/memory.max";
+    write(root.path(), file, "8589934592\n");
+    let reader = reader(&root);
+    let allocation = now(reader.allocation()).expect("there are limits");
+    assert_eq!(limits(&allocation).1, Some(8192.0));
+    let sample = now(reader.sample()).expect("the group is there");
+    assert_eq!(sample.memory_total_mib, Some(4096.0));
+}
+
 struct Group(Child);
 
 impl Drop for Group {

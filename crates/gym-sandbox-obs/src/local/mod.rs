@@ -30,7 +30,8 @@ const SHORTEST_WINDOW: Duration = Duration::from_millis(50);
 ///
 /// Of the limits of a control group and of those above it, the lowest counts. The busy share of the CPUs is that since
 /// the reading before, of the CPUs that the limit allows, or of all of the machine; it is absent from a reading
-/// without one before. Total memory is the limit, or the machine's.
+/// without one before. Total memory is the limit or the machine's,
+/// whichever is less.
 ///
 /// A reading in version 2 or 1 opens a handful of files, one from `/proc` a file for each process of the machine.
 /// Nothing is opened before the first reading.
@@ -112,10 +113,8 @@ impl LocalReader {
             Some(limit) => Some(limit.get()),
             None => files.cpus(),
         };
-        let memory_total = match place.memory_limit()? {
-            Some(limit) => Some(limit),
-            None => files.memory_total(),
-        };
+        // A limit above what the machine has is never met.
+        let memory_total = lower(place.memory_limit()?, files.memory_total());
         let share = |(window, used): (Duration, Duration)| {
             cpus.filter(|cpus| *cpus > 0.0)
                 .map(|cpus| used.as_secs_f64() / window.as_secs_f64() / cpus * 100.0)

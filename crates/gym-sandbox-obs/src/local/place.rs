@@ -48,7 +48,9 @@ impl Place {
         };
         let own = |controller: &str| {
             let path = path_of(&theirs, controller)?;
-            (path_of(&ours, controller) != Some(path)).then_some(path)
+            // One above ours holds us, too.
+            let holds_us = |ours: &str| Path::new(ours).starts_with(path);
+            (!path_of(&ours, controller).is_some_and(holds_us)).then_some(path)
         };
         let controller = |name: &str| {
             let path = own(name)?;
