@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use gym_sandbox_obs::ResourceReader;
 use gym_sandbox_obs::opensandbox::{OpenSandbox, OpenSandboxReader};
+use gym_sandbox_obs::{ResourceReader, Unavailable};
 
 /// How long anything may take before it counts as a hang; shorter than a client keeps a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -134,6 +134,15 @@ async fn a_reading_that_was_dropped_has_the_next_one_ask_where_the_sandbox_is() 
     let reading = read();
     server.request("/endpoints/44772");
     reading.abort();
+}
+
+#[tokio::test]
+async fn an_id_that_no_url_can_hold_is_unavailable_in_the_words_of_each_reading() {
+    let sandboxes = OpenSandbox::builder("http://127.0.0.1:9/v1").build();
+    let reader = sandboxes.expect("a URL").reader("..");
+    assert_eq!(reader.sample().await, Err(Unavailable::MalformedReading));
+    let allocation = reader.allocation().await;
+    assert_eq!(allocation, Err(Unavailable::UnrecognizedResponse));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

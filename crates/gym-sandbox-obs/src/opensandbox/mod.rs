@@ -218,7 +218,7 @@ impl OpenSandboxReader {
         } else {
             "endpoints/44772"
         };
-        let url = self.url(path)?;
+        let url = self.url(path).map_err(of_sample)?;
         let body = shared
             .client
             .get(url, self.own_headers(), LARGEST_ANSWER, Framing::Any)
@@ -273,7 +273,7 @@ impl OpenSandboxReader {
     }
 }
 
-/// What is no HTTP is no reading.
+/// What is no HTTP, or no sandbox, is no reading.
 fn of_sample(error: Unavailable) -> Unavailable {
     match error {
         Unavailable::UnrecognizedResponse => Unavailable::MalformedReading,
