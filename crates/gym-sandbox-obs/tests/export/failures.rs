@@ -83,6 +83,19 @@ pub(crate) async fn a_start_that_succeeds_when_tried_again_has_not_failed(run: &
     assert_eq!(text(event, "exception.type").as_deref(), Some("&str"));
 }
 
+pub(crate) async fn a_sandbox_that_was_never_created_is_recorded_without_an_id(run: &Run) {
+    let sandbox = SandboxRequest::builder("nameless")
+        .record()
+        .start()
+        .finish(None);
+    assert_eq!(active(run, "nameless"), Some(1.0));
+    let stopped = sandbox.stop(ready(Ok::<_, io::Error>(()))).await;
+    assert!(stopped.is_ok());
+    let stop = run.one("nameless", "gym.sandbox.stop");
+    assert_eq!(attribute(&stop, "id"), None);
+    assert_eq!(active(run, "nameless"), Some(0.0));
+}
+
 pub(crate) async fn a_cancelled_start_leaves_its_request_and_no_sandbox(run: &Run) {
     let request = SandboxRequest::builder("cancelled").record();
     let create = async {

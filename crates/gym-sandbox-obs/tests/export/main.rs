@@ -21,6 +21,7 @@ async fn a_collector_receives_the_life_of_each_sandbox() {
     whole::nothing_is_read_without_a_reader_or_an_interval(&run).await;
     failures::a_creation_that_fails_leaves_a_request_and_a_failed_start(&run).await;
     failures::a_start_that_succeeds_when_tried_again_has_not_failed(&run).await;
+    failures::a_sandbox_that_was_never_created_is_recorded_without_an_id(&run).await;
     failures::a_cancelled_start_leaves_its_request_and_no_sandbox(&run).await;
     failures::a_failed_upload_releases_the_sandbox(&run).await;
     failures::a_reader_that_panics_loses_readings_and_nothing_else(&run).await;

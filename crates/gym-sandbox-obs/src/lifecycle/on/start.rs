@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gym_telemetry_api::__private::HeldError;
+use gym_telemetry_api::__private::{HeldError, warn};
 use gym_telemetry_api::{
     Attributes, Context, FutureExt, Parent, Span, Stopwatch, set_span_attributes, stopwatch,
 };
@@ -123,12 +123,12 @@ impl SandboxStart {
     ///
     /// Nothing is read where the interval is zero, where spans of sandboxes are not exported, or where this start is not
     /// sampled.
-    ///
-    /// # Panics
-    ///
-    /// In a debug build, when the sandbox was not [`created`](Self::created).
+    /// It has to be [`created`](Self::created) by then: what is recorded of it has no id otherwise.
     pub fn finish(mut self, reader: Option<Arc<dyn ResourceReader>>) -> SandboxObservation {
-        debug_assert!(self.identity.sandbox_id.is_some(), "no sandbox was created");
+        if self.identity.sandbox_id.is_none() {
+            let message = format_args!("a sandbox of `{}` runs that was never created", self.identity.provider.name());
+            warn("sandbox without an id", &message);
+        }
         if let Some(elapsed) = self.watch.elapsed() {
             self.identity.provider.startups.record_duration(elapsed);
         }
