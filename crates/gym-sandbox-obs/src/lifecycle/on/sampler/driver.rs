@@ -16,9 +16,9 @@ use tokio::time::{Instant as TokioInstant, timeout, timeout_at};
 
 use super::contain::contain;
 use super::entry::Entry;
+use super::reading::{Done, read};
 use super::schedule::Schedule;
 use super::{READ_BOUND, max_reads_in_flight, reads_are_on};
-use crate::unavailable::Unavailable;
 
 /// The thread outlives its last sandbox by this much: one that comes and goes costs no thread each time. It is longer
 /// than readers keep connections, which end with the runtime that they were made in.
@@ -392,54 +392,6 @@ impl Thread {
 fn complain(error: &io::Error) {
     let message = format_args!("sandboxes are not read: no thread: {error}");
     warn("sandbox sampler", &message);
-}
-
-/// Reads and records.
-async fn read(end: Done, deadline: TokioInstant) {
-    let reader = end.entry.reader();
-    match end.kind {
-        // Whoever reads a sample next will meet what went wrong here.
-        Kind::Preparation => _ = timeout_at(deadline, reader.prepare()).await,
-        Kind::Allocation => {
-            let outcome = timeout_at(deadline, reader.allocation()).await;
-            let outcome = outcome.unwrap_or(Err(Unavailable::Timeout));
-            end.entry.record_allocation(&outcome);
-        }
-        Kind::Sample | Kind::LastSample => {
-            let outcome = timeout_at(deadline, reader.sample()).await;
-            let outcome = outcome.unwrap_or(Err(Unavailable::Timeout));
-            end.entry.record_sample(&outcome);
-        }
-    }
-}
-
-/// Says that a reading has ended, also if it was aborted or has panicked.
-struct Done {
-    entry: Arc<Entry>,
-    kind: Kind,
-    commands: UnboundedSender<Command>,
-}
-
-impl Drop for Done {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            match self.kind {
-                Kind::Preparation => {}
-                Kind::Allocation => {
-                    let outcome = Err(Unavailable::UnrecognizedResponse);
-                    self.entry.record_allocation(&outcome);
-                }
-                Kind::Sample | Kind::LastSample => {
-                    self.entry
-                        .record_sample(&Err(Unavailable::MalformedReading));
-                }
-            }
-        }
-        // An error means that the thread is ending.
-        let _ = self
-            .commands
-            .send(Command::Done(self.entry.id(), self.kind));
-    }
 }
 
 /// A part of the duration, as large as `number` is among all numbers.

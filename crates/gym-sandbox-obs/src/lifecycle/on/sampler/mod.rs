@@ -7,6 +7,7 @@ mod contain;
 mod driver;
 mod entry;
 mod patience;
+mod reading;
 mod schedule;
 
 use std::sync::Arc;
