@@ -121,7 +121,8 @@ impl<'a> OpenSandboxBuilder<'a> {
     ///
     /// # Errors
     ///
-    /// When the URL is no `http` or `https` URL of a host, or when a secret cannot be sent in a header.
+    /// When the URL is no `http` or `https` URL of a host, when its user information may reach into its path because it
+    /// is not encoded, or when a secret cannot be sent in a header.
     pub fn build(self) -> Result<OpenSandbox, OpenSandboxError> {
         let secret = |what: &'static str, text: Option<&str>| {
             text.map(|text| {

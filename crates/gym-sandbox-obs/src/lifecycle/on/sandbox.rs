@@ -65,7 +65,7 @@ impl SandboxObservation {
         exec(&self.identity, call, return_code).await
     }
 
-    /// Stops the sandbox: sampling ends, one last sample is read within two seconds, then `delete` runs. The sandbox
+    /// Stops the sandbox: sampling ends, one last sample is read within two seconds or given up, then `delete` runs. The sandbox
     /// no longer counts as active, whatever `delete` comes to.
     ///
     /// # Errors

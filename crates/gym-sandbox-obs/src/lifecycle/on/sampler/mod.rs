@@ -1,6 +1,6 @@
 //! Reads the resources of all sandboxes of the process, on one thread.
 //!
-//! The thread exists only while there is a sandbox to read. It is not the application's: a blocked, busy or vanished
+//! The thread ends soon after the last sandbox. It is not the application's: a blocked, busy or vanished
 //! runtime delays no reading, and a slow provider delays no application.
 
 mod contain;
