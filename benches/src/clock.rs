@@ -1,4 +1,4 @@
-//! The time a thread spends on a processor.
+//! The time a thread or a process spends on processors.
 
 use std::time::Duration;
 
@@ -8,5 +8,12 @@ use rustix::time::{ClockId, clock_gettime};
 #[must_use]
 pub fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// How long all threads of the process have run, one after the other.
+#[must_use]
+pub fn process_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }

@@ -14,6 +14,10 @@ pub mod executor;
 pub mod ours;
 #[cfg(feature = "peers")]
 pub mod peers;
+#[cfg(feature = "peers")]
+gym_telemetry_api::if_telemetry!(items {
+    pub mod recorder;
+});
 pub mod sites;
 
 /// Children of a root in workloads (a), (b) and (c).
