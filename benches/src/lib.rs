@@ -10,6 +10,8 @@
 
 pub mod bare;
 pub mod clock;
+#[cfg(feature = "peers")]
+pub mod collector;
 pub mod executor;
 pub mod ours;
 #[cfg(feature = "peers")]
