@@ -38,6 +38,11 @@ pub const EXCEPTION_STACKTRACE: &str = "exception.stacktrace";
 /// Whether an error left the span, as the text `True` or `False`, on an `exception` event.
 pub const EXCEPTION_ESCAPED: &str = "exception.escaped";
 
+/// The source file that a log record comes from.
+pub const CODE_FILE_PATH: &str = "code.file.path";
+/// The line of [`CODE_FILE_PATH`].
+pub const CODE_LINE_NUMBER: &str = "code.line.number";
+
 /// The method of an HTTP request.
 pub const HTTP_REQUEST_METHOD: &str = "http.request.method";
 /// The method as it was sent, where [`HTTP_REQUEST_METHOD`] is `_OTHER`.

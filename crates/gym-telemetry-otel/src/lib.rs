@@ -43,6 +43,7 @@ mod future;
 mod handle;
 mod handover;
 mod lifecycle;
+mod logs;
 mod metrics;
 mod options;
 mod process;
@@ -85,6 +86,7 @@ pub use lifecycle::{
     get_telemetry, init_telemetry, init_telemetry_with_exporter, init_telemetry_with_providers,
     shutdown_telemetry, shutdown_telemetry_async,
 };
+pub use logs::log_layer;
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,

@@ -8,16 +8,17 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanExporter;
 
 use crate::contain::contain;
-use crate::export::SpanPipe;
+use crate::export::{LogPipe, SpanPipe};
 use crate::handle::{self, TelemetryHandle};
+use crate::logs::{self, LogQueue};
 use crate::metrics::{self, HostMeters, HostMetricSink, MetricsPipe};
 use crate::process::{self, Launch};
 use crate::providers::Providers;
 use crate::recorder::{Recorder, RecorderSettings, Sampling};
 use crate::resource;
-use crate::settings::Settings;
+use crate::settings::{Settings, Signal};
 use crate::thread::{
-    HostSpanSink, MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry,
+    HostSpanSink, LogSink, MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry,
 };
 use crate::warn::warn;
 use crate::{fork, propagation, sandbox};
@@ -178,7 +179,8 @@ fn decide(identity: ServerIdentity, destination: Destination) -> Option<Launch> 
     for warning in &settings.warnings {
         warn(warning.clone(), warning);
     }
-    if !settings.traces.is_on() && !settings.metrics.is_on() {
+    let signals = [&settings.traces, &settings.metrics, &settings.logs];
+    if !signals.into_iter().any(Signal::is_on) {
         return None;
     }
     propagation::settle(&settings);
@@ -193,7 +195,10 @@ fn decide(identity: ServerIdentity, destination: Destination) -> Option<Launch> 
     }
     let settings = Arc::new(settings);
     let identity = Arc::new(identity);
-    Some(Arc::new(move || launch(&settings, &identity, &destination)))
+    Some(Arc::new(move || {
+        // A forked child comes here when it first logs something.
+        logs::silently(|| launch(&settings, &identity, &destination))
+    }))
 }
 
 /// Starts what the settings ask for, in this process or in a forked child of it.
@@ -244,14 +249,32 @@ fn launch(
             ..Schedule::for_exporter(settings.metrics.timeout, settings.metric_export_timeout)
         }
     });
+    let logs = settings.logs.is_on().then(|| {
+        let batch = settings.log_batch;
+        let schedule = Schedule {
+            delay: batch.delay,
+            ..Schedule::for_exporter(settings.logs.timeout, batch.export_timeout)
+        };
+        (
+            Arc::new(LogQueue::new(batch, settings.log_limits)),
+            schedule,
+        )
+    });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
     let build = Box::new(move || build(&settings, &identity, make, meters));
+    let logs_are_on = logs.is_some();
     match Telemetry::start(Plan {
         spans,
         metrics,
+        logs,
         build,
     }) {
-        Ok(telemetry) => Some(telemetry),
+        Ok(telemetry) => {
+            if logs_are_on {
+                logs::install();
+            }
+            Some(telemetry)
+        }
         Err(error) => {
             warn(
                 "thread",
@@ -298,5 +321,15 @@ fn build(
             Err(error) => Err(error.to_string()),
         },
     };
-    Sinks { spans, metrics }
+    let logs = match LogPipe::build(settings, &resource) {
+        Ok(pipe) => pipe
+            .map(|pipe| Box::new(pipe) as Box<dyn LogSink>)
+            .ok_or_else(off),
+        Err(error) => Err(error.to_string()),
+    };
+    Sinks {
+        spans,
+        metrics,
+        logs,
+    }
 }

@@ -60,9 +60,11 @@ fn start_through(
     let plan = Plan {
         spans: Some((Recorder::new(settings), schedule)),
         metrics: None,
+        logs: None,
         build: Box::new(move || Sinks {
             spans: Ok(sink()),
             metrics: Err("off".to_owned()),
+            logs: Err("off".to_owned()),
         }),
     };
     Telemetry::start(plan).ok()

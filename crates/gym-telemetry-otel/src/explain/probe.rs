@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use gym_telemetry_core::config::{ProbeOutcome, ProbeReport};
 use gym_telemetry_core::{ServerIdentity, mask, metric, scope, span};
 use opentelemetry::InstrumentationScope;
+use opentelemetry::logs::{LogRecord as _, Severity};
 use opentelemetry::trace::{
     SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
 };
@@ -13,11 +14,12 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
 use crate::contain::contain;
-use crate::export::{ExportReport, SpanPipe};
+use crate::export::{ExportReport, LogPipe, SpanPipe};
+use crate::logs::Record;
 use crate::metrics::{IntegerGauge, MetricsPipe};
 use crate::random;
 use crate::resource;
-use crate::settings::{ExporterKind, Settings, Signal, SignalKind};
+use crate::settings::{ExporterKind, LogLimits, Settings, Signal, SignalKind};
 
 /// How long an endpoint may take to answer, retries included.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,11 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// No server runs where settings are only tried, so zero is the truth.
 static SERVERS: IntegerGauge = IntegerGauge::new(&metric::SERVERS_ACTIVE);
 
-/// Sends one test span and one test point to the endpoints of this process's settings, and returns what came back.
+/// Sends one test span, one test point and one test log record to the endpoints of this process's settings, and returns what came back.
 ///
 /// The items arrive with the service name of the process, as a `gym.job` span
-/// without a duration and a `gym.servers.active` of zero. A signal
-/// that is written to standard output is left alone. It blocks the thread for up to 5 seconds per signal; call it
+/// without a duration, a `gym.servers.active` of zero and a record with the message `telemetry probe`. A signal that is
+/// off or written to standard output is left alone. It blocks the thread for up to 5 seconds per signal; call it
 /// where telemetry was not started. Empty if telemetry is off.
 #[must_use]
 pub fn probe_telemetry() -> Vec<ProbeReport> {
@@ -81,7 +83,15 @@ fn probe(mut settings: Settings) -> Vec<ProbeReport> {
                 test_point(&settings, &resource),
             )
             .await,
-            report(SignalKind::Logs, &settings.logs, async { Ok(None) }).await,
+            report(SignalKind::Logs, &settings.logs, async {
+                let pipe =
+                    LogPipe::build(&settings, &resource).map_err(|error| error.to_string())?;
+                match pipe {
+                    Some(pipe) => Ok(Some(pipe.export(vec![test_record()]).await)),
+                    None => Ok(None),
+                }
+            })
+            .await,
         ]
     })
 }
@@ -101,7 +111,7 @@ async fn report(
     }
     let outcome = match sending.await {
         Ok(Some(report)) => outcome(&report),
-        Ok(None) => ProbeOutcome::NotSent(format!("this version exports no {name}")),
+        Ok(None) => return not_sent("the signal is off"),
         Err(error) => ProbeOutcome::Failed(error),
     };
     ProbeReport::new(name, mask::endpoint(&signal.endpoint), outcome)
@@ -124,6 +134,15 @@ async fn test_point(
     let Some(pipe) = pipe else { return Ok(None) };
     SERVERS.record(0);
     Ok(Some(pipe.collect_and_export().await))
+}
+
+fn test_record() -> Record {
+    let mut record = Record::new(LogLimits::default());
+    record.set_target(scope::LENS);
+    record.set_severity_number(Severity::Info);
+    record.set_severity_text("INFO");
+    record.set_body("telemetry probe".into());
+    record
 }
 
 fn test_span() -> SpanData {

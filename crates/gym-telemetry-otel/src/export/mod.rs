@@ -3,6 +3,7 @@
 mod connect;
 mod console;
 mod endpoint;
+mod log;
 mod otlp;
 mod readable;
 mod report;
@@ -12,6 +13,7 @@ mod tls;
 pub(crate) mod wire_tests;
 
 pub(crate) use self::console::Console;
+pub(crate) use self::log::LogPipe;
 pub(crate) use self::otlp::Otlp;
 pub(crate) use self::readable::ReadableMetrics;
 pub(crate) use self::report::{BuildError, Cause, ExportReport};

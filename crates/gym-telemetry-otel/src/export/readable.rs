@@ -5,8 +5,14 @@
 
 use std::pin::pin;
 
+use opentelemetry::InstrumentationScope;
+use opentelemetry::logs::{LogRecord as _, Logger as _, LoggerProvider as _};
+use opentelemetry::trace::{SpanId, TraceFlags, TraceId};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::logs::{
+    LogBatch, LogExporter as _, SdkLogRecord, SdkLogger, SdkLoggerProvider,
+};
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter as _;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
@@ -14,6 +20,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 use super::console::is_stdout_closed;
 use super::report::{Cause, ExportReport};
 use crate::contain::Contained;
+use crate::logs::Record;
 
 /// Writes spans. The resource stands before the first of them.
 pub(crate) struct ReadableSpans(opentelemetry_stdout::SpanExporter);
@@ -39,6 +46,61 @@ pub(crate) struct ReadableMetrics(opentelemetry_stdout::MetricExporter);
 impl ReadableMetrics {
     pub(crate) async fn export(&self, metrics: &ResourceMetrics, points: u64) -> ExportReport {
         written(points, self.0.export(metrics)).await
+    }
+}
+
+/// Writes log records. The resource stands before the first of them.
+pub(crate) struct ReadableLogs {
+    exporter: opentelemetry_stdout::LogExporter,
+    /// Makes records, which nobody else can, and does nothing with them.
+    blank: SdkLogger,
+}
+
+impl ReadableLogs {
+    pub(crate) fn new(resource: &Resource) -> Self {
+        let mut exporter = opentelemetry_stdout::LogExporter::default();
+        exporter.set_resource(resource);
+        Self {
+            exporter,
+            blank: SdkLoggerProvider::builder().build().logger(""),
+        }
+    }
+
+    pub(crate) async fn export(&self, records: Vec<Record>) -> ExportReport {
+        let items = records.len() as u64;
+        let scope = InstrumentationScope::default();
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|record| self.convert(record))
+            .collect();
+        let batch: Vec<_> = records.iter().map(|record| (record, &scope)).collect();
+        written(items, self.exporter.export(LogBatch::new(&batch))).await
+    }
+
+    fn convert(&self, record: Record) -> SdkLogRecord {
+        let mut converted = self.blank.create_log_record();
+        converted.set_timestamp(record.at);
+        converted.set_observed_timestamp(record.at);
+        converted.set_target(record.target);
+        converted.set_severity_text(record.severity_text);
+        if let Some(severity) = record.severity {
+            converted.set_severity_number(severity);
+        }
+        if let Some(name) = record.event_name {
+            converted.set_event_name(name);
+        }
+        if let Some(body) = record.body {
+            converted.set_body(body);
+        }
+        if let Some(span) = record.span {
+            converted.set_trace_context(
+                TraceId::from_bytes(span.trace_id),
+                SpanId::from_bytes(span.span_id),
+                Some(TraceFlags::new(span.flags)),
+            );
+        }
+        converted.add_attributes(record.attributes);
+        converted
     }
 }
 

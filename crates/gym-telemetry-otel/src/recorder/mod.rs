@@ -26,7 +26,7 @@ use tokio::sync::Notify;
 pub(crate) use body::SpanLink;
 pub(crate) use clock::{Anchor, Clock};
 pub(crate) use convert::span_data;
-pub(crate) use counts::Counts;
+pub(crate) use counts::{Counter, Counts};
 pub(crate) use encode::Encoder;
 pub(crate) use host::HostSpans;
 pub(crate) use limits::{SpanLimits, cut};

@@ -72,6 +72,15 @@ pub(crate) struct LogLimits {
 /// The most attributes of a log record where nobody says otherwise.
 const LOG_ATTRIBUTES: usize = 128;
 
+impl Default for LogLimits {
+    fn default() -> Self {
+        Self {
+            attributes: LOG_ATTRIBUTES,
+            value_length: None,
+        }
+    }
+}
+
 /// The limits of log records.
 pub(super) fn logs(lookup: &mut Lookup<'_>) -> LogLimits {
     let attributes = lookup.count(

@@ -44,10 +44,6 @@ pub(crate) struct Settings {
     /// Where metrics go.
     pub(crate) metrics: Signal,
     /// Where log records go.
-    #[allow(
-        dead_code,
-        reason = "checked with the others, although nothing is sent there yet"
-    )]
     pub(crate) logs: Signal,
     /// The spec of the span groups.
     pub(crate) span_groups: String,
@@ -80,16 +76,8 @@ pub(crate) struct Settings {
     /// How spans are gathered into exports.
     pub(crate) span_batch: Batch,
     /// How much a log record may hold.
-    #[allow(
-        dead_code,
-        reason = "checked with the others, although nothing is logged yet"
-    )]
     pub(crate) log_limits: LogLimits,
     /// How log records are gathered into exports.
-    #[allow(
-        dead_code,
-        reason = "checked with the others, although nothing is logged yet"
-    )]
     pub(crate) log_batch: Batch,
     /// How memory is sampled.
     #[allow(

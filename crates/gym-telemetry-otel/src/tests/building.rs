@@ -81,6 +81,7 @@ fn with_metrics(memory: &Memory, points: &Points, interval: Duration) -> Telemet
     start(Some(interval), move || Sinks {
         spans: Ok(Box::new(SdkSpanSink(memory))),
         metrics: Ok(Box::new(points)),
+        logs: Err("off".to_owned()),
     })
 }
 
@@ -95,6 +96,7 @@ fn start(interval: Option<Duration>, build: impl FnOnce() -> Sinks + Send + 'sta
             delay,
             ..Schedule::default()
         }),
+        logs: None,
         build: Box::new(build),
     };
     Telemetry::start(plan).expect("the thread starts")
@@ -112,6 +114,7 @@ fn spans_without_an_exporter_are_counted_and_soon_not_recorded_any_more() {
         || Sinks {
             spans: Err("no way to do TLS".to_owned()),
             metrics: Err(String::new()),
+            logs: Err(String::new()),
         },
         || panic!("as the test wants"),
     ];

@@ -8,6 +8,7 @@ mod host_exporter;
 mod host_meters;
 mod host_provider;
 mod lifecycle;
+mod logs;
 mod overflow;
 mod protobuf;
 mod quiet;

@@ -73,6 +73,7 @@ fn start(limits: SpanLimits) -> (Telemetry, &'static Recorder, Pairs) {
     let telemetry = Telemetry::start(Plan {
         spans: Some((recorder, schedule)),
         metrics: None,
+        logs: None,
         build: Box::new(move || {
             let bytes = ProtoResource::from(&resource).encode_to_vec();
             let encoder = Encoder::new(&bytes, resource.schema_url());
@@ -83,6 +84,7 @@ fn start(limits: SpanLimits) -> (Telemetry, &'static Recorder, Pairs) {
                     pairs: both,
                 })),
                 metrics: Err("off".to_owned()),
+                logs: Err("off".to_owned()),
             }
         }),
     });

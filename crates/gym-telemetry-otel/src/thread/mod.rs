@@ -1,11 +1,13 @@
 //! The telemetry thread.
 //!
 //! One thread per process owns a runtime of its own and every exporter lives on it, so that neither a blocked nor a
-//! vanished runtime of the application can stall an export, and a slow collector cannot stall the application. Spans
-//! and metrics are separate jobs: one that hangs does not hold up the other.
+//! vanished runtime of the application can stall an export, and a slow collector cannot stall the application. Spans,
+//! metrics and log records are separate jobs: one that hangs does not hold up the others. What the thread itself says
+//! is never exported.
 
 mod host_sink;
 mod inbox;
+mod logs;
 mod metrics;
 mod request;
 mod schedule;
@@ -13,7 +15,7 @@ mod shutdown;
 mod sink;
 mod spans;
 
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -24,10 +26,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 pub(crate) use host_sink::HostSpanSink;
 pub(crate) use schedule::Schedule;
-pub(crate) use sink::{Batch, Delivery, Job, MetricSink, SdkSpanSink, SpanSink};
+pub(crate) use sink::{Batch, Delivery, Job, LogSink, MetricSink, SdkSpanSink, SpanSink};
 
 use crate::contain::{Contained, contain};
 use crate::fork;
+use crate::logs::{LogQueue, silence_thread};
 use crate::recorder::Recorder;
 use crate::warn::warn;
 use inbox::Inbox;
@@ -40,6 +43,8 @@ pub(crate) struct Plan {
     pub spans: Option<(&'static Recorder, Schedule)>,
     /// `None` if metrics are not exported.
     pub metrics: Option<Schedule>,
+    /// Where log records wait; `None` if they are not exported.
+    pub logs: Option<(Arc<LogQueue>, Schedule)>,
     /// Builds the exporters, on the telemetry thread and inside its runtime: it may take its time.
     pub build: Box<dyn FnOnce() -> Sinks + Send>,
 }
@@ -48,6 +53,7 @@ pub(crate) struct Plan {
 pub(crate) struct Sinks {
     pub spans: Result<Box<dyn SpanSink>, String>,
     pub metrics: Result<Box<dyn MetricSink>, String>,
+    pub logs: Result<Box<dyn LogSink>, String>,
 }
 
 /// The telemetry of one process: its recorder and the way to its telemetry thread.
@@ -55,6 +61,7 @@ pub(crate) struct Sinks {
 pub(crate) struct Telemetry {
     spans: Option<Signal>,
     metrics: Option<Signal>,
+    logs: Option<(Signal, Arc<LogQueue>)>,
     recorder: Option<&'static Recorder>,
     /// Whether there is an exporter for metrics, as far as is known.
     has_metrics: Arc<AtomicBool>,
@@ -76,28 +83,34 @@ impl Telemetry {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .thread_name("gym-telemetry-blocking")
+            .on_thread_start(silence_thread)
             .build()?;
         let runtime = Background(Some(runtime));
         let Plan {
             spans,
             metrics,
+            logs,
             build,
         } = plan;
         let recorder = spans.map(|(recorder, _)| recorder);
         let (to_spans, from_spans) = unbounded_channel();
         let (to_metrics, from_metrics) = unbounded_channel();
+        let (to_logs, from_logs) = unbounded_channel();
         let to_metrics = metrics.is_some().then_some(to_metrics);
+        let to_logs = logs.as_ref().map(|(queue, _)| (to_logs, Arc::clone(queue)));
         let has_metrics = Arc::new(AtomicBool::new(metrics.is_some()));
         let metrics_built = Arc::clone(&has_metrics);
         let thread = std::thread::Builder::new()
             .name("gym-telemetry".to_owned())
             .spawn(move || {
+                silence_thread();
                 let Some(runtime) = &runtime.0 else { return };
                 let sinks = {
                     let _inside = runtime.enter();
                     contain(build).unwrap_or_else(|panic| Sinks {
                         spans: Err(format!("the exporter {panic}")),
                         metrics: Err(format!("the exporter {panic}")),
+                        logs: Err(format!("the exporter {panic}")),
                     })
                 };
                 let spans = spans.map(|(recorder, schedule)| {
@@ -109,11 +122,20 @@ impl Telemetry {
                     metrics_built.store(sinks.metrics.is_ok(), Ordering::Relaxed);
                     metrics::Metrics::new(schedule, sinks.metrics, Inbox::new(from_metrics)).run()
                 });
-                runtime.block_on(both(spans, metrics));
+                let logs = logs.map(|(queue, schedule)| {
+                    complain("log records", &sinks.logs);
+                    logs::Logs::new(queue, schedule, sinks.logs, Inbox::new(from_logs)).run()
+                });
+                runtime.block_on(all([
+                    job("spans", spans),
+                    job("metrics", metrics),
+                    job("log records", logs),
+                ]));
             })?;
         Ok(Self {
             spans: recorder.is_some().then_some(to_spans),
             metrics: to_metrics,
+            logs: to_logs,
             recorder,
             has_metrics,
             thread: thread.thread().id(),
@@ -124,7 +146,9 @@ impl Telemetry {
     /// Whether anything is exported.
     pub(crate) fn is_exporting(&self) -> bool {
         let has_spans = self.recorder.is_some_and(Recorder::is_accepting);
-        !self.is_shut_down() && (has_spans || self.has_metrics.load(Ordering::Relaxed))
+        let has_logs = self.logs.as_ref().is_some_and(|(_, queue)| queue.is_open());
+        let has_metrics = self.has_metrics.load(Ordering::Relaxed);
+        !self.is_shut_down() && (has_spans || has_metrics || has_logs)
     }
 
     /// Whether a shutdown was asked for.
@@ -135,6 +159,11 @@ impl Telemetry {
     /// Where spans are recorded.
     pub(crate) fn recorder(&self) -> Option<&'static Recorder> {
         self.recorder
+    }
+
+    /// Where log records wait for their export.
+    pub(crate) fn log_queue(&self) -> Option<&LogQueue> {
+        self.logs.as_ref().map(|(_, queue)| &**queue)
     }
 }
 
@@ -159,15 +188,19 @@ fn complain<T>(what: &str, sink: &Result<T, String>) {
     }
 }
 
-/// Runs the jobs side by side. One that panics ends alone.
-async fn both(spans: Option<impl Future<Output = ()>>, metrics: Option<impl Future<Output = ()>>) {
-    let mut spans = pin!(job("spans", spans));
-    let mut metrics = pin!(job("metrics", metrics));
-    let (mut spans_done, mut metrics_done) = (false, false);
+/// Runs the jobs side by side.
+async fn all<const N: usize>(jobs: [Work<'_>; N]) {
+    let mut jobs = jobs.map(Some);
     std::future::poll_fn(|context| {
-        spans_done = spans_done || spans.as_mut().poll(context).is_ready();
-        metrics_done = metrics_done || metrics.as_mut().poll(context).is_ready();
-        if spans_done && metrics_done {
+        for job in &mut jobs {
+            if job
+                .as_mut()
+                .is_some_and(|work| work.as_mut().poll(context).is_ready())
+            {
+                *job = None;
+            }
+        }
+        if jobs.iter().all(Option::is_none) {
             Poll::Ready(())
         } else {
             Poll::Pending
@@ -176,14 +209,19 @@ async fn both(spans: Option<impl Future<Output = ()>>, metrics: Option<impl Futu
     .await;
 }
 
-async fn job(what: &str, work: Option<impl Future<Output = ()>>) {
-    let Some(work) = work else { return };
-    if let Err(panic) = Contained(Box::pin(work)).await {
-        warn(
-            format!("job {what}"),
-            &format_args!("the export of {what} {panic}"),
-        );
-    }
+type Work<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// A job that ends alone if it panics.
+fn job<'a>(what: &'a str, work: Option<impl Future<Output = ()> + 'a>) -> Work<'a> {
+    Box::pin(async move {
+        let Some(work) = work else { return };
+        if let Err(panic) = Contained(Box::pin(work)).await {
+            warn(
+                format!("job {what}"),
+                &format_args!("the export of {what} {panic}"),
+            );
+        }
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::Telemetry;
 use super::request::{Request, time_until};
+use crate::logs::LogQueue;
 
 /// Nobody waits for longer than this, whatever budget was given.
 const LONGEST: Duration = Duration::from_hours(365 * 24);
@@ -54,7 +55,9 @@ impl Telemetry {
                 .unwrap_or_default();
         }
         let deadline = Instant::now() + budget.min(LONGEST);
-        let answers: Vec<_> = [&self.spans, &self.metrics]
+        let logs = self.logs.as_ref().map(|(signal, _)| signal);
+        let signals = [self.spans.as_ref(), self.metrics.as_ref(), logs];
+        let answers: Vec<_> = signals
             .into_iter()
             .flatten()
             .map(|signal| {
@@ -125,6 +128,12 @@ impl Telemetry {
         };
         let spans = self.spans.as_ref().map(ask);
         let metrics = self.metrics.as_ref().map(ask);
+        if let Some((signal, _)) = &self.logs {
+            // They stop last, so that what the end of the others brings about is still logged. What is there already
+            // need not wait for that.
+            let (reply, _) = sync_channel(1);
+            let _ = signal.send(Request::Flush { reply });
+        }
         let mut receipt = ShutdownReceipt::default();
         if let Some(answer) = spans {
             receipt.traces = self
@@ -133,6 +142,11 @@ impl Telemetry {
         }
         if let Some(answer) = metrics {
             receipt.metrics = self.wait(&answer, deadline).unwrap_or_else(interim);
+        }
+        if let Some((signal, queue)) = &self.logs {
+            receipt.logs = self
+                .wait(&ask(signal), deadline)
+                .unwrap_or_else(|gone| interim_logs(queue, gone));
         }
         receipt.elapsed = start.elapsed();
         receipt
@@ -167,6 +181,9 @@ impl Telemetry {
         if self.metrics.is_some() {
             receipt.metrics = interim(Outcome::TimedOut);
         }
+        if let Some((_, queue)) = &self.logs {
+            receipt.logs = interim_logs(queue, Outcome::TimedOut);
+        }
         receipt.elapsed = start.elapsed();
         receipt
     }
@@ -181,6 +198,14 @@ impl Telemetry {
         receipt.add_dropped(DropReason::DeadlineExceeded, recorder.held());
         receipt
     }
+}
+
+/// As [`Telemetry::interim_spans`].
+fn interim_logs(queue: &LogQueue, outcome: Outcome) -> SignalReceipt {
+    let mut receipt = queue.receipt();
+    receipt.outcome = outcome;
+    receipt.add_dropped(DropReason::DeadlineExceeded, queue.held());
+    receipt
 }
 
 fn interim(outcome: Outcome) -> SignalReceipt {

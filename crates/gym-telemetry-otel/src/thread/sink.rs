@@ -6,6 +6,7 @@ use std::time::Duration;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
+use crate::logs::Record as LogRecord;
 use crate::recorder::{Anchor, Encoder, Record, SpanLimits, span_data};
 
 /// A future of the telemetry thread.
@@ -51,6 +52,15 @@ impl Batch<'_> {
 pub(crate) trait SpanSink {
     /// Exports a batch, of which the future keeps what it needs. Dropping the future gives the batch up.
     fn export<'a>(&'a self, batch: &Batch<'_>) -> Job<'a, Delivery>;
+
+    /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
+    fn shut_down(&self, budget: Duration) -> Result<(), String>;
+}
+
+/// A destination of log records, called like a [`SpanSink`].
+pub(crate) trait LogSink {
+    /// Exports records. Dropping the future gives them up.
+    fn export(&self, records: Vec<LogRecord>) -> Job<'_, Delivery>;
 
     /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
     fn shut_down(&self, budget: Duration) -> Result<(), String>;

@@ -28,7 +28,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub use self::codecs::Codecs;
-pub use self::received::{Received, Request, text};
+pub use self::received::{Received, Request, body, text};
 pub use self::server::Shared;
 
 /// How long a wait may take before it counts as a hang.

@@ -5,6 +5,7 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -71,6 +72,30 @@ impl Received {
             .flat_map(|metrics| &metrics.metrics)
     }
 
+    /// All log records with their resources and scopes.
+    pub fn scoped_logs(
+        &self,
+    ) -> impl Iterator<Item = (&Resource, &InstrumentationScope, &LogRecord)> {
+        let resources = self
+            .logs
+            .iter()
+            .flat_map(|request| &request.body.resource_logs);
+        resources.flat_map(|logs| {
+            let resource = logs.resource.as_ref().expect("logs come with a resource");
+            logs.scope_logs.iter().flat_map(move |logs| {
+                let scope = logs.scope.as_ref().expect("logs come with a scope");
+                logs.log_records
+                    .iter()
+                    .map(move |record| (resource, scope, record))
+            })
+        })
+    }
+
+    /// All log records.
+    pub fn log_records(&self) -> impl Iterator<Item = &LogRecord> {
+        self.scoped_logs().map(|(_, _, record)| record)
+    }
+
     /// The newest metric with this name.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics().filter(|metric| metric.name == name).last()
@@ -86,5 +111,13 @@ pub fn text(attributes: &[KeyValue], key: &str) -> Option<String> {
         Value::IntValue(value) => Some(value.to_string()),
         Value::DoubleValue(value) => Some(value.to_string()),
         other => Some(format!("{other:?}")),
+    }
+}
+
+/// The message of a log record.
+pub fn body(record: &LogRecord) -> &str {
+    match record.body.as_ref().and_then(|body| body.value.as_ref()) {
+        Some(Value::StringValue(text)) => text,
+        other => panic!("no text: {other:?}"),
     }
 }

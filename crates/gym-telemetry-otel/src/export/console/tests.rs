@@ -4,7 +4,7 @@
 //! numbers that JSON does not have are strings, and bucket bounds are always floating-point numbers.
 
 use std::io::Read;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use opentelemetry::trace::{
     Event, Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState,
@@ -16,7 +16,9 @@ use opentelemetry_sdk::trace::SpanData;
 use super::super::report::{Cause, ExportReport};
 use super::super::wire_tests::span as plain_span;
 use super::resource::ResourceText;
-use super::{Console, metric, span};
+use super::{Console, log, metric, span};
+use crate::logs::{Record, SpanIds};
+use crate::settings::LogLimits;
 use crate::test_process::{alone, command_for, spawn};
 
 fn golden() -> Vec<String> {
@@ -303,4 +305,46 @@ fn outer_print(text: &str) {
     use std::io::Write;
     // Not the macro: the test harness would swallow its output.
     write!(std::io::stdout(), "{text}").expect("standard output is open");
+}
+
+/// As `opentelemetry-sdk` 1.44 prints them.
+#[test]
+fn log_records_are_the_lines_of_the_python_sdk() {
+    use opentelemetry::logs::{AnyValue, LogRecord as _, Severity};
+
+    let resource = Resource::builder_empty()
+        .with_attribute(KeyValue::new("service.name", "x"))
+        .build();
+    let resource = ResourceText::new(&resource);
+    let record = |body: &'static str, severity, text| {
+        let mut record = Record::new(LogLimits::default());
+        let at = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_123_456_789);
+        record.set_timestamp(at);
+        record.set_body(body.into());
+        record.set_severity_number(severity);
+        record.set_severity_text(text);
+        record
+    };
+    let plain = record("é hi\n", Severity::Warn, "WARN");
+    assert_eq!(
+        log::line(&plain, &resource),
+        r#"{"body": "\u00e9 hi\n", "severity_number": 13, "severity_text": "WARN", "attributes": null, "dropped_attributes": 0, "timestamp": "2023-11-14T22:13:20.123457Z", "observed_timestamp": "2023-11-14T22:13:20.123457Z", "trace_id": "0x00000000000000000000000000000000", "span_id": "0x0000000000000000", "trace_flags": 0, "resource": {"attributes": {"service.name": "x"}, "schema_url": ""}, "event_name": ""}"#
+    );
+    let mut rich = record("hi", Severity::Info, "INFO");
+    rich.set_event_name("e");
+    rich.add_attribute("a", 1);
+    rich.add_attribute("b", "x");
+    rich.add_attribute("f", f64::INFINITY);
+    rich.add_attribute("list", AnyValue::from_iter([true, false]));
+    rich.add_attribute("map", AnyValue::from_iter([("z", 1), ("k", 2)]));
+    rich.dropped = 2;
+    rich.span = Some(SpanIds {
+        trace_id: 0xab_u128.to_be_bytes(),
+        span_id: 0xcd_u64.to_be_bytes(),
+        flags: 3,
+    });
+    assert_eq!(
+        log::line(&rich, &resource),
+        r#"{"body": "hi", "severity_number": 9, "severity_text": "INFO", "attributes": {"a": 1, "b": "x", "f": "Infinity", "list": [true, false], "map": {"k": 2, "z": 1}}, "dropped_attributes": 2, "timestamp": "2023-11-14T22:13:20.123457Z", "observed_timestamp": "2023-11-14T22:13:20.123457Z", "trace_id": "0x000000000000000000000000000000ab", "span_id": "0x00000000000000cd", "trace_flags": 3, "resource": {"attributes": {"service.name": "x"}, "schema_url": ""}, "event_name": "e"}"#
+    );
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use http::HeaderMap;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTraceServiceRequest, ExportTraceServiceResponse,
@@ -39,6 +40,7 @@ fn read(path: &str, headers: &HeaderMap, body: &[u8]) -> Option<Vec<u8>> {
     }
     match path {
         "/v1/traces" => from_json::<ExportTraceServiceRequest>(&body),
+        "/v1/logs" => from_json::<ExportLogsServiceRequest>(&body),
         "/v1/metrics" => from_json::<ExportMetricsServiceRequest>(&body),
         _ => None,
     }

@@ -5,6 +5,7 @@ mod deliveries;
 mod failures;
 #[path = "../../../tests/support/tls.rs"]
 mod front;
+mod logs;
 mod odd;
 mod readable;
 mod tls;
@@ -52,6 +53,7 @@ pub(crate) fn settings(protocol: Protocol, endpoint: &str) -> Settings {
     Settings {
         traces: signal(protocol, endpoint, "/v1/traces"),
         metrics: signal(protocol, endpoint, "/v1/metrics"),
+        logs: signal(protocol, endpoint, "/v1/logs"),
         ..settings
     }
 }

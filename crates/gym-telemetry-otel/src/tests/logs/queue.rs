@@ -1,0 +1,124 @@
+//! The queue of log records and the thread that empties it, without a process around them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gym_telemetry_core::receipt::{DropReason, Outcome};
+use opentelemetry::logs::LogRecord as _;
+use parking_lot::Mutex;
+
+use super::PATIENCE;
+use crate::logs::{LogQueue, Record};
+use crate::settings::{Batch, LogLimits};
+use crate::thread::{Delivery, Job, LogSink, Plan, Schedule, Sinks, Telemetry};
+
+fn queue(queue: usize, size: usize) -> LogQueue {
+    let batch = Batch {
+        queue,
+        size,
+        delay: Duration::from_hours(1),
+        export_timeout: None,
+    };
+    LogQueue::new(batch, LogLimits::default())
+}
+
+fn record(number: usize) -> Record {
+    let mut record = Record::new(LogLimits::default());
+    record.set_body(number.to_string().into());
+    record
+}
+
+#[test]
+fn a_full_queue_drops_the_newest_and_counts_them() {
+    let queue = queue(3, 3);
+    (0..5).for_each(|number| queue.push(record(number)));
+    let receipt = queue.receipt();
+    assert_eq!(receipt.dropped, [(DropReason::QueueFull, 2)]);
+    assert_eq!(queue.held(), 3);
+    let taken = queue.take(2);
+    let [first, second] = [0, 1].map(record);
+    assert_eq!(
+        [&taken[0].body, &taken[1].body],
+        [&first.body, &second.body]
+    );
+    assert_eq!(queue.held(), 3, "they are not accounted for");
+    queue.settle();
+    assert_eq!(queue.held(), 1);
+    queue.close(DropReason::AfterShutdown);
+    queue.close(DropReason::NoExporter);
+    assert!(!queue.admits());
+    queue.push(record(7));
+    assert_eq!(queue.receipt().dropped_total(), 4);
+    assert!(
+        queue
+            .receipt()
+            .dropped
+            .contains(&(DropReason::AfterShutdown, 2))
+    );
+}
+
+/// Keeps the sizes of batches; the export of the one with this number panics.
+#[derive(Clone)]
+struct Sizes {
+    sizes: Arc<Mutex<Vec<usize>>>,
+    panics_at: Option<usize>,
+}
+
+impl LogSink for Sizes {
+    fn export(&self, records: Vec<Record>) -> Job<'_, Delivery> {
+        Box::pin(async move {
+            let mut sizes = self.sizes.lock();
+            sizes.push(records.len());
+            assert_ne!(self.panics_at, Some(sizes.len()), "as the test wants");
+            Delivery {
+                exported: records.len() as u64,
+                ..Delivery::default()
+            }
+        })
+    }
+
+    fn shut_down(&self, _budget: Duration) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn telemetry(queue: LogQueue, sizes: &Sizes) -> Telemetry {
+    let sizes = sizes.clone();
+    let schedule = Schedule {
+        delay: Duration::from_hours(1),
+        ..Schedule::default()
+    };
+    Telemetry::start(Plan {
+        spans: None,
+        metrics: None,
+        logs: Some((Arc::new(queue), schedule)),
+        build: Box::new(move || Sinks {
+            spans: Err(String::new()),
+            metrics: Err(String::new()),
+            logs: Ok(Box::new(sizes)),
+        }),
+    })
+    .expect("the thread starts")
+}
+
+#[test]
+fn records_are_exported_in_batches_and_a_panic_costs_one_batch() {
+    let sizes = Sizes {
+        sizes: Arc::default(),
+        panics_at: Some(2),
+    };
+    let telemetry = telemetry(queue(100, 4), &sizes);
+    let queue = telemetry.log_queue().expect("logs are on");
+    (0..10).for_each(|number| queue.push(record(number)));
+    // Whole batches go without being asked for.
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while sizes.sizes.lock().len() < 2 {
+        assert!(std::time::Instant::now() < deadline, "no batch is exported");
+        std::thread::yield_now();
+    }
+    let _ = telemetry.flush(PATIENCE);
+    assert_eq!(*sizes.sizes.lock(), [4, 4, 2]);
+    let receipt = telemetry.shut_down(PATIENCE).logs;
+    assert_eq!((receipt.exported, receipt.failed), (6, 4));
+    assert_eq!(receipt.outcome, Outcome::Complete);
+}
