@@ -1,7 +1,7 @@
 //! Instruction counts, where valgrind is present.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::PACKAGE;
 use super::results::Results;
@@ -47,6 +47,24 @@ pub(super) fn count(features: &[&str]) -> Result<Counts> {
             }
         })?;
     Ok(counts)
+}
+
+/// The instructions of a whole program, or of what a function of it does.
+pub(super) fn of_program(program: &Path, function: Option<&str>) -> Result<u64> {
+    let mut valgrind = Invocation::new("valgrind").args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--log-fd=1",
+    ]);
+    if let Some(function) = function {
+        let toggle = format!("--toggle-collect={function}");
+        valgrind = valgrind.args(["--collect-atstart=no", &toggle]);
+    }
+    let said = valgrind.args([program]).capture()?;
+    said.lines()
+        .filter_map(|line| line.rsplit_once("Collected :"))
+        .find_map(|(_, number)| number.trim().parse().ok())
+        .ok_or_else(|| Failure::new(format!("{} was not counted", program.display())))
 }
 
 impl Counts {

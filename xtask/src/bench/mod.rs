@@ -8,6 +8,7 @@ mod instructions;
 mod machine;
 mod results;
 mod sites;
+mod start;
 mod table;
 
 use std::fs;
@@ -66,6 +67,7 @@ fn everything() -> Result<Vec<Part>> {
     if let Some((out, on)) = &counted {
         parts.push(("instructions", results::costs(&out.facade, &on.facade)));
         parts.push(("sites", sites::table(&out.sites, &on.sites)));
+        parts.push(("start", start::measure()?));
     }
     parts.push(("build", built));
     println!();
