@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gym_concurrency::ConcurrencyComponent;
-use gym_telemetry_api::{in_span, record_active_servers};
+use gym_telemetry_api::{MemoryPeaks, MemoryProfiler, in_span, record_active_servers};
 use gym_telemetry_core::{ChildEnv, ServerIdentity, ServerType, group, span};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::signal::unix::{SignalKind, signal};
@@ -50,6 +50,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         args,
         results,
         attempts: Vec::new(),
+        profiler: None,
+        peaks: None,
         parallel: Arc::new(Limit::new(
             args.parallel,
             ConcurrencyComponent::RolloutDriver,
@@ -78,6 +80,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     Summary {
         results: &run.attempts,
         limits: &limits,
+        memory: run.peaks.as_ref(),
         out,
         console: &console,
     }
@@ -91,6 +94,10 @@ struct Run<'a> {
     args: &'a RunArgs,
     results: ResultsFile,
     attempts: Vec<RolloutResult>,
+    /// Samples the memory of the servers while they work.
+    profiler: Option<MemoryProfiler>,
+    /// What that came to.
+    peaks: Option<MemoryPeaks>,
     /// Bounds the rollouts; here, so that it is still there at the last export.
     parallel: Arc<Limit>,
 }
@@ -120,6 +127,8 @@ impl Run<'_> {
             self.args.sizes.hand_over(command);
         })?;
         let outcome = runtime.block_on(self.until_signal(&mut fleet, tasks));
+        // Before the servers begin to go: what they hold then says nothing.
+        self.peaks = self.profiler.take().map(|profiler| profiler.stop());
         summary::endings(&fleet.stop());
         record_active_servers(0);
         outcome
@@ -142,6 +151,7 @@ impl Run<'_> {
     async fn roll_out(&mut self, fleet: &mut Fleet, tasks: Tasks) -> Result<(), Failure> {
         fleet.ready().await?;
         record_active_servers(fleet.len() as u64);
+        self.profiler = MemoryProfiler::start(fleet.profiled());
 
         let rollouts = self.args.rollouts.map_or(tasks.len(), usize::from);
         let driver = Arc::new(Driver {

@@ -342,3 +342,71 @@ fn a_run_succeeds_when_the_collector_never_answers() {
     let hole = BlackHole::start();
     a_run_without_a_collector(hole.endpoint());
 }
+
+#[test]
+fn the_memory_of_every_server_arrives_and_the_summary_has_the_peaks() {
+    let collector = Collector::start();
+    let config = "telemetry:\n  enabled: true\n  memory_profiling:\n    enabled: true\n    interval_seconds: 3600\n";
+    let run = Run::new()
+        .file("gym.yaml", config)
+        .args(["--config", "gym.yaml", "--rollouts", "4"])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint())
+        .env("NEMO_GYM_OTEL_MEMORY_PROFILING_INTERVAL_SECONDS", "0.01")
+        .finish()
+        .succeeded();
+
+    let received = collector.received();
+    let points = |name: &str| {
+        let metric = received.metric(name).unwrap_or_else(|| panic!("{name}"));
+        let Some(Data::Gauge(gauge)) = &metric.data else {
+            panic!("{name} is no gauge")
+        };
+        let value = |value: Option<NumberValue>| match value {
+            Some(NumberValue::AsInt(value)) => value,
+            other => panic!("{name} is {other:?}"),
+        };
+        let points = gauge.data_points.iter();
+        let points = points.map(|point| (attributes(&point.attributes), value(point.value)));
+        points.collect::<Vec<_>>()
+    };
+    let servers = [
+        ("weather", "resources_servers"),
+        ("policy_model", "responses_api_models"),
+        ("weather_agent", "responses_api_agents"),
+    ];
+    let (usage, peaks) = (
+        points("gym.server.memory.usage"),
+        points("gym.server.memory.sampled_peak"),
+    );
+    for (name, server_type) in servers {
+        let of = |points: &[(BTreeMap<String, Value>, i64)], memory: &str| {
+            let found = points.iter().find(|(attributes, _)| {
+                attributes["nemo.gym.server.name"] == name && attributes["memory.type"] == memory
+            });
+            let (attributes, value) = found.unwrap_or_else(|| panic!("{memory} of {name}"));
+            assert_eq!(attributes["nemo.gym.server.type"], server_type);
+            assert!(attributes["process.pid"].is_i64());
+            assert_eq!(attributes.len(), 4);
+            *value
+        };
+        assert!(of(&usage, "pss") > 0);
+        assert!(of(&usage, "pss") <= of(&usage, "rss"));
+        assert!(of(&peaks, "rss") >= of(&usage, "rss"));
+    }
+    assert_eq!((usage.len(), peaks.len()), (6, 6));
+    assert_eq!(points("gym.server.processes").len(), 3);
+    let host = |what: &str| match points(&format!("gym.host.memory.{what}")).as_slice() {
+        [(attributes, value)] if attributes.is_empty() => *value,
+        other => panic!("{what}: {other:?}"),
+    };
+    assert_eq!(host("usage") + host("available"), host("total"));
+    assert!(host("sampled_peak") >= host("usage"));
+
+    let said = run.stderr();
+    for (name, _) in servers {
+        let row = said
+            .lines()
+            .find(|line| line.starts_with(name) && line.matches(" MiB").count() == 2);
+        assert!(row.is_some(), "{said}");
+    }
+}

@@ -136,7 +136,7 @@ mod build;
 
 pub use build::{
     Attributes, Context, ContextGuard, DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext,
-    InSpan, InSpanErr, Parent, Span, SpanOptions, Status, StatusStyle, Stopwatch,
+    InSpan, InSpanErr, MemoryProfiler, Parent, Span, SpanOptions, Status, StatusStyle, Stopwatch,
     TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, effective_config,
     get_telemetry, init_telemetry, is_span_group_enabled, is_telemetry_env_enabled,
     is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
@@ -145,9 +145,10 @@ pub use build::{
     with_current_span,
 };
 pub use gym_telemetry_core::{
-    Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig,
-    MemoryProfilingConfig, ServerIdentity, ServerType, ShutdownReceipt, SpanContext, SpanGroup,
-    SpanKind, TelemetryConfig, ToValue, Value, attribute, group, span,
+    Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig, MemoryPeaks,
+    MemoryProfilingConfig, ProfiledServer, ServerIdentity, ServerPeaks, ServerType,
+    ShutdownReceipt, SpanContext, SpanGroup, SpanKind, TelemetryConfig, ToValue, Value, attribute,
+    group, span,
 };
 /// Records a span around each call of a function or method, and leaves the function as it is otherwise.
 ///

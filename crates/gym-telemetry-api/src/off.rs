@@ -13,6 +13,8 @@ mod future;
 mod lifecycle;
 #[path = "off/macros.rs"]
 mod macros;
+#[path = "off/memory.rs"]
+mod memory;
 #[path = "off/metrics.rs"]
 mod metrics;
 #[path = "off/span.rs"]
@@ -26,6 +28,7 @@ pub use lifecycle::{
     load_telemetry_config, memory_profiling_config_from_env, probe_telemetry, shutdown_telemetry,
     shutdown_telemetry_async, telemetry_config_from_global_config,
 };
+pub use memory::MemoryProfiler;
 pub use metrics::{Stopwatch, record_active_servers, record_rollout, record_verify};
 pub use span::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, is_span_group_enabled,

@@ -7,6 +7,7 @@ mod metrics;
 #[path = "on/span.rs"]
 mod span;
 
+pub use gym_telemetry_otel::MemoryProfiler;
 pub use gym_telemetry_otel::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, set_current_attributes,
     with_current_span,

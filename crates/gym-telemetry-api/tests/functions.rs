@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use gym_telemetry_api::{
     Attributes, Baggage, ChildEnv, ConfigError, ConfigSource, Context, ContextGuard,
-    DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext, InSpan, InSpanErr,
-    MemoryProfilingConfig, Parent, ServerIdentity, ShutdownReceipt, Span, SpanContext, SpanGroup,
-    SpanKind, SpanOptions, Status, StatusStyle, Stopwatch, TELEMETRY_COMPILED_IN, TelemetryConfig,
-    TelemetryHandle, carry, configure_telemetry_env, get_telemetry, group, init_telemetry,
-    is_span_group_enabled, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
-    load_telemetry_config, memory_profiling_config_from_env, record_active_servers, record_rollout,
-    record_verify, set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
+    DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext, InSpan, InSpanErr, MemoryPeaks,
+    MemoryProfiler, MemoryProfilingConfig, Parent, ProfiledServer, ServerIdentity, ServerType,
+    ShutdownReceipt, Span, SpanContext, SpanGroup, SpanKind, SpanOptions, Status, StatusStyle,
+    Stopwatch, TELEMETRY_COMPILED_IN, TelemetryConfig, TelemetryHandle, carry,
+    configure_telemetry_env, get_telemetry, group, init_telemetry, is_span_group_enabled,
+    is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
+    memory_profiling_config_from_env, record_active_servers, record_rollout, record_verify,
+    set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
     telemetry_config_from_global_config, with_current_span,
 };
 use support::block_on;
@@ -47,6 +48,8 @@ fn functions_have_one_signature() {
         let _: gym_telemetry_core::receipt::Outcome = handle.flush_async(Duration::ZERO).await;
         let _: ShutdownReceipt = handle.shutdown_async(Duration::ZERO).await;
     };
+    let _: fn([ProfiledServer; 1]) -> Option<MemoryProfiler> = MemoryProfiler::start;
+    let _: fn(&MemoryProfiler) -> MemoryPeaks = MemoryProfiler::stop;
     let _: fn() -> Stopwatch = Stopwatch::start;
     let _: fn(&Stopwatch) -> Option<Duration> = Stopwatch::elapsed;
 }
@@ -127,6 +130,8 @@ fn a_process_without_telemetry_answers_at_once() {
     record_rollout(Duration::from_secs(1));
     record_verify(Duration::from_secs(1), true);
     record_active_servers(3);
+    let own = ProfiledServer::new("own", ServerType::Orchestrator, std::process::id());
+    assert!(MemoryProfiler::start([own]).is_none());
     assert!(shutdown_telemetry(DEFAULT_SHUTDOWN_BUDGET).is_complete());
     assert!(block_on(shutdown_telemetry_async(DEFAULT_SHUTDOWN_BUDGET)).is_complete());
     let defaults = MemoryProfilingConfig::default();

@@ -96,6 +96,8 @@ pub const HOST_NAME: &str = "host.name";
 pub const HOST_GPU_COUNT: &str = "host.gpu.count";
 /// The id of the process.
 pub const PROCESS_PID: &str = "process.pid";
+/// What is counted as memory: `rss`, resident, or `pss`, resident with shared pages divided.
+pub const MEMORY_TYPE: &str = "memory.type";
 /// The language of the telemetry implementation.
 pub const TELEMETRY_SDK_LANGUAGE: &str = "telemetry.sdk.language";
 /// The name of the telemetry implementation.

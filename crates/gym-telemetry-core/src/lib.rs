@@ -12,6 +12,7 @@
 //! | [`config`], [`identity`], [`env`](mod@env) | settings, who a process is, and the environment that hands both on |
 //! | [`propagation`] | `traceparent`, `tracestate` and `baggage` |
 //! | [`redaction`], [`mask`] | what never leaves the process in clear |
+//! | [`memory`] | whose memory is sampled, and the peaks |
 //! | [`receipt`] | what a shutdown managed to export |
 //! | [`rollout`] | rollout ids |
 //!
@@ -35,6 +36,7 @@ pub mod event;
 pub mod group;
 pub mod identity;
 pub mod mask;
+pub mod memory;
 pub mod metric;
 pub mod propagation;
 pub mod receipt;
@@ -51,6 +53,7 @@ pub use config::{
 pub use env::ChildEnv;
 pub use group::SpanGroup;
 pub use identity::{ServerIdentity, ServerType};
+pub use memory::{MemoryPeaks, ProfiledServer, ServerPeaks};
 pub use metric::MetricDescriptor;
 pub use propagation::{Baggage, ParseError, SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 pub use receipt::ShutdownReceipt;

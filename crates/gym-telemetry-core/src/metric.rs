@@ -3,10 +3,15 @@
 //! One static per metric holds all that is fixed about it, so that instruments, documentation and tests cannot
 //! disagree. A descriptor costs nothing until the back end makes an instrument of it.
 
+mod memory;
 mod sandbox;
 
 use crate::attribute;
 
+pub use self::memory::{
+    HOST_MEMORY_AVAILABLE, HOST_MEMORY_SAMPLED_PEAK, HOST_MEMORY_TOTAL, HOST_MEMORY_USAGE,
+    SERVER_MEMORY_SAMPLED_PEAK, SERVER_MEMORY_USAGE, SERVER_PROCESSES,
+};
 pub use self::sandbox::{
     SANDBOX_ACTIVE, SANDBOX_BOUNDS_MS, SANDBOX_CPU_COUNT, SANDBOX_CPU_USED_PERCENTAGE,
     SANDBOX_CREATE_RETRY, SANDBOX_EXEC_DURATION, SANDBOX_MEMORY_TOTAL, SANDBOX_MEMORY_USED,
@@ -263,7 +268,7 @@ pub static CONCURRENCY_WAIT_DURATION: MetricDescriptor = MetricDescriptor {
 };
 
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 24] = [
+pub static ALL: [&MetricDescriptor; 31] = [
     &CONCURRENCY_ACTIVE,
     &CONCURRENCY_ADMISSION_CANCELLED,
     &CONCURRENCY_ADMISSION_TIMEOUTS,
@@ -274,6 +279,10 @@ pub static ALL: [&MetricDescriptor; 24] = [
     &CONCURRENCY_PEAK_QUEUE_DEPTH,
     &CONCURRENCY_QUEUE_DEPTH,
     &CONCURRENCY_WAIT_DURATION,
+    &HOST_MEMORY_AVAILABLE,
+    &HOST_MEMORY_SAMPLED_PEAK,
+    &HOST_MEMORY_TOTAL,
+    &HOST_MEMORY_USAGE,
     &ROLLOUT_DURATION,
     &SANDBOX_ACTIVE,
     &SANDBOX_CPU_COUNT,
@@ -284,6 +293,9 @@ pub static ALL: [&MetricDescriptor; 24] = [
     &SANDBOX_MEMORY_USED,
     &SANDBOX_SAMPLE_SKIPPED,
     &SANDBOX_STARTUP_DURATION,
+    &SERVER_MEMORY_SAMPLED_PEAK,
+    &SERVER_MEMORY_USAGE,
+    &SERVER_PROCESSES,
     &SERVERS_ACTIVE,
     &VERIFY_DURATION,
     &VERIFY_SUCCESS_RATE,

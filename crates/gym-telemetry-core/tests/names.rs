@@ -125,6 +125,30 @@ fn metric_names_are_what_dashboards_know() {
                 "ms",
                 19
             ),
+            (
+                "gym.host.memory.available",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
+            (
+                "gym.host.memory.sampled_peak",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
+            (
+                "gym.host.memory.total",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
+            (
+                "gym.host.memory.usage",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
             ("gym.rollout.duration_ms", MetricKind::Histogram, "ms", 15),
             (
                 "gym.sandbox.active",
@@ -159,6 +183,24 @@ fn metric_names_are_what_dashboards_know() {
                 MetricKind::Histogram,
                 "ms",
                 12
+            ),
+            (
+                "gym.server.memory.sampled_peak",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
+            (
+                "gym.server.memory.usage",
+                MetricKind::ObservableGauge,
+                "By",
+                0
+            ),
+            (
+                "gym.server.processes",
+                MetricKind::ObservableGauge,
+                "{process}",
+                0
             ),
             ("gym.servers.active", MetricKind::Gauge, "", 0),
             ("gym.verify.duration_ms", MetricKind::Histogram, "ms", 15),

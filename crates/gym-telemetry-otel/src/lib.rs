@@ -12,6 +12,7 @@
 //! | use a tracer or meter provider that is there already | [`init_telemetry_with_providers`], [`Providers`] |
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
+//! | sample the memory of servers | [`MemoryProfiler`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
 //!
 //! Whatever goes wrong, the host goes on: a bad setting is one warning on standard error, a full queue or a lost
@@ -44,6 +45,7 @@ mod handle;
 mod handover;
 mod lifecycle;
 mod logs;
+mod memory;
 mod metrics;
 mod options;
 mod process;
@@ -87,6 +89,7 @@ pub use lifecycle::{
     shutdown_telemetry, shutdown_telemetry_async,
 };
 pub use logs::log_layer;
+pub use memory::MemoryProfiler;
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,

@@ -21,7 +21,7 @@ use crate::thread::{
     HostSpanSink, LogSink, MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry,
 };
 use crate::warn::warn;
-use crate::{fork, propagation, sandbox};
+use crate::{fork, memory, propagation, sandbox};
 
 /// Starts the telemetry of this process, once and for good.
 ///
@@ -185,6 +185,7 @@ fn decide(identity: ServerIdentity, destination: Destination) -> Option<Launch> 
     }
     propagation::settle(&settings);
     sandbox::settle(&settings);
+    memory::settle(&settings);
     if settings.traces.is_on() {
         group::set_report_hook(|text| warn(text.to_owned(), &text));
         if let Some(text) = group::apply_spec(&settings.span_groups) {

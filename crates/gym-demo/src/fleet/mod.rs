@@ -9,6 +9,8 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 
+use gym_telemetry_core::ProfiledServer;
+
 pub(crate) use self::endpoint::Place;
 use self::endpoint::{Endpoint, Endpoints};
 use self::spawn::Process;
@@ -85,6 +87,14 @@ impl Fleet {
     /// Number of servers.
     pub(crate) fn len(&self) -> usize {
         self.processes.len()
+    }
+
+    /// Each server as memory profiling knows it.
+    pub(crate) fn profiled(&self) -> impl Iterator<Item = ProfiledServer> {
+        self.processes.iter().map(|process| {
+            let server_type = process.kind.server_type();
+            ProfiledServer::new(process.name.as_str(), server_type, process.id())
+        })
     }
 
     /// Where a server of this kind is reached, without a slash at the end.

@@ -52,7 +52,8 @@ impl Kind {
         }
     }
 
-    fn server_type(self) -> ServerType {
+    /// The word for it in telemetry.
+    pub(crate) fn server_type(self) -> ServerType {
         match self {
             Self::Agent => ServerType::ResponsesApiAgents,
             Self::Model => ServerType::ResponsesApiModels,

@@ -2,6 +2,7 @@
 
 mod limits;
 mod logs;
+mod memory;
 mod spans;
 
 // A program without telemetry does not know what the spans of sandboxes are called.
@@ -16,6 +17,8 @@ gym_telemetry_api::if_telemetry!(items {
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+use gym_telemetry_api::MemoryPeaks;
 
 pub(crate) use self::logs::logs;
 use self::spans::SpansOfTrace;
@@ -33,6 +36,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) results: &'a [RolloutResult],
     /// What the limits saw, with the process that each belongs to.
     pub(crate) limits: &'a [(&'a str, LimitReport)],
+    /// The most memory that the servers were seen to hold; `None` if nobody looked.
+    pub(crate) memory: Option<&'a MemoryPeaks>,
     pub(crate) out: &'a Path,
     /// Files with console telemetry; others hold none.
     pub(crate) console: &'a [PathBuf],
@@ -71,7 +76,8 @@ impl Summary<'_> {
                 self.results.len() - MOST_ROLLOUTS
             ));
         }
-        for line in limits::table(self.limits) {
+        let tables = [limits::table(self.limits), memory::table(self.memory)];
+        for line in tables.iter().flatten() {
             say::line(line);
         }
         self.next_steps(!spans.is_empty());

@@ -29,3 +29,25 @@ pub(crate) fn collected(
     record(&provider.meter);
     provider.collect().expect("metrics can be collected")
 }
+
+/// What a collector would get if `report` were the only callback.
+#[cfg(test)]
+pub(crate) fn observed(
+    report: impl FnOnce(&mut Observer<'_>),
+) -> opentelemetry_sdk::metrics::data::ResourceMetrics {
+    let provider = provider::Own::new(opentelemetry_sdk::metrics::Temporality::Cumulative);
+    let mut reports = Vec::new();
+    report(&mut Observer::new(&mut reports));
+    provider
+        .collect_with(reports)
+        .expect("metrics can be collected")
+}
+
+/// What a collector would get now from this process, which must export metrics.
+#[cfg(test)]
+pub(crate) fn collect_installed() -> opentelemetry_sdk::metrics::data::ResourceMetrics {
+    provider::installed()
+        .expect("metrics are exported")
+        .collect()
+        .expect("metrics can be collected")
+}

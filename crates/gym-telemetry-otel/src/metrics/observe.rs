@@ -74,7 +74,11 @@ pub struct Observer<'a> {
     reports: &'a mut Vec<Report>,
 }
 
-impl Observer<'_> {
+impl<'a> Observer<'a> {
+    pub(super) fn new(reports: &'a mut Vec<Report>) -> Self {
+        Self { reports }
+    }
+
     /// Reports the present value of the series of `descriptor` with these attributes.
     ///
     /// Attributes whose keys the descriptor does not name are left out. The numbers of one metric should all be
@@ -175,9 +179,7 @@ pub(super) fn read_all() -> Vec<Report> {
     for callback in callbacks {
         let before = reports.len();
         let called = contain(|| {
-            callback(&mut Observer {
-                reports: &mut reports,
-            });
+            callback(&mut Observer::new(&mut reports));
         });
         // If its owner has dropped the observation by now, this is the last reference to what the callback owns.
         let dropped = contain(|| drop(callback));

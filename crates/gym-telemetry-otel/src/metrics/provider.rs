@@ -264,7 +264,14 @@ impl Own {
     pub(super) fn collect(
         &self,
     ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
-        let reports = observe::read_all();
+        self.collect_with(observe::read_all())
+    }
+
+    /// As [`collect`](Self::collect), with what the callbacks have reported.
+    pub(super) fn collect_with(
+        &self,
+        reports: Vec<Report>,
+    ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
         let mut observed = self.observed.lock();
         for report in reports {
             let values = observed.entry(report.descriptor.name).or_insert_with(|| {

@@ -80,10 +80,6 @@ pub(crate) struct Settings {
     /// How log records are gathered into exports.
     pub(crate) log_batch: Batch,
     /// How memory is sampled.
-    #[allow(
-        dead_code,
-        reason = "checked with the others; the sampler asks for it by itself"
-    )]
     pub(crate) memory_profiling: MemoryProfilingConfig,
     /// Seconds between two readings of a sandbox's resources; 0 for none.
     pub(crate) sandbox_resource_sample_interval_seconds: f64,
