@@ -56,8 +56,9 @@ impl Client {
     {
         let path = rollout.map_or_else(|| path.to_owned(), |rollout| rollout.join_path(path));
         let url = format!("{base}{path}");
-        let failed = |what: String| ClientError {
+        let failed = |kind, what: String| ClientError {
             url: url.clone(),
+            kind,
             what,
         };
         let response = self
@@ -66,19 +67,22 @@ impl Client {
             .json(body)
             .send()
             .await
-            .map_err(|error| failed(chain(&error)))?;
+            .map_err(|error| failed(ErrorKind::NoAnswer, chain(&error)))?;
         let status = response.status();
         let body = response
             .bytes()
             .await
-            .map_err(|error| failed(chain(&error)))?;
+            .map_err(|error| failed(ErrorKind::NoAnswer, chain(&error)))?;
         if status != StatusCode::OK {
-            return Err(failed(format!(
-                "{status}: {}",
-                String::from_utf8_lossy(&body)
-            )));
+            let what = format!("{status}: {}", String::from_utf8_lossy(&body));
+            return Err(failed(ErrorKind::Status(status), what));
         }
-        serde_json::from_slice(&body).map_err(|error| failed(format!("unexpected answer: {error}")))
+        serde_json::from_slice(&body).map_err(|error| {
+            failed(
+                ErrorKind::UnexpectedAnswer,
+                format!("unexpected answer: {error}"),
+            )
+        })
     }
 }
 
@@ -98,7 +102,37 @@ pub(crate) fn plain(hosts: &[(String, IpAddr)]) -> Result<reqwest::Client, Failu
 #[derive(Debug)]
 pub(crate) struct ClientError {
     url: String,
+    kind: ErrorKind,
     what: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ErrorKind {
+    /// There was none, or it broke off.
+    NoAnswer,
+    /// The server refused or failed.
+    Status(StatusCode),
+    /// The server gave something else than it should.
+    UnexpectedAnswer,
+}
+
+impl ClientError {
+    /// The kind of failure, in a word.
+    pub(crate) fn class(&self) -> &'static str {
+        match self.kind {
+            ErrorKind::NoAnswer => "transport",
+            ErrorKind::Status(_) => "status",
+            ErrorKind::UnexpectedAnswer => "protocol",
+        }
+    }
+
+    /// What it was within that kind, if that can be said in a word.
+    pub(crate) fn reason(&self) -> Option<String> {
+        match self.kind {
+            ErrorKind::Status(status) => Some(format!("http_{}", status.as_u16())),
+            _ => None,
+        }
+    }
 }
 
 impl Display for ClientError {

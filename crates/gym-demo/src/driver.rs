@@ -4,11 +4,14 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gym_telemetry_api::{Context, FutureExt, in_span, managed_span, record_rollout};
+use gym_telemetry_api::{
+    Context, FutureExt, in_span, managed_span, record_rollout, record_rollout_outcome,
+};
+use gym_telemetry_core::outcome::RolloutOutcome;
 use gym_telemetry_core::{attribute, group, span};
 use tokio::task::JoinSet;
 
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::failure::Failure;
 use crate::limits::Limit;
 use crate::results::RolloutResult;
@@ -99,10 +102,21 @@ impl Driver {
             .await;
         let latency = started.elapsed();
         record_rollout(latency);
+        record_outcome(&outcome);
         let outcome = outcome
             .map(|reply: VerifyReply| reply.reward)
             .map_err(|error| error.to_string());
         RolloutResult::new(id.to_string(), trace_id, latency, outcome)
+    }
+}
+
+fn record_outcome(outcome: &Result<VerifyReply, ClientError>) {
+    match outcome {
+        Ok(_) => record_rollout_outcome(RolloutOutcome::Scored),
+        Err(error) => record_rollout_outcome(RolloutOutcome::Dropped {
+            class: Some(error.class()),
+            reason: error.reason().as_deref(),
+        }),
     }
 }
 

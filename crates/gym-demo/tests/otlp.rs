@@ -263,16 +263,65 @@ fn the_limits_of_a_run_arrive_with_their_peaks() {
 }
 
 #[test]
-fn slots_that_are_never_given_back_are_seen_as_held() {
+fn slots_that_are_never_given_back_are_seen_as_held_and_as_what_drops_rollouts() {
+    let collector = Collector::start();
     let run = Run::new()
         .args(["--rollouts", "4", "--model-slots", "2"])
         .args(["--model-leaks", "2", "--model-slot-timeout", "50"])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint())
         .finish();
     assert_eq!(run.code(), Some(1), "without a slot there is no answer");
     let said = run.stderr();
     let line = said.lines().find(|line| line.starts_with("generations"));
     let row: Vec<_> = line.expect("a line").split_whitespace().collect();
     assert_eq!(row.last(), Some(&"2"), "both slots are still held: {row:?}");
+
+    let received = collector.received();
+    let labels = |metric: &str, keys: [&str; 3]| -> Vec<[Option<String>; 3]> {
+        let metric = received.metric(metric).expect("it is there");
+        let attributes: Vec<_> = match metric.data.as_ref().expect("metrics have data") {
+            Data::Sum(sum) => sum
+                .data_points
+                .iter()
+                .map(|point| &point.attributes)
+                .collect(),
+            Data::Histogram(histogram) => histogram
+                .data_points
+                .iter()
+                .map(|point| &point.attributes)
+                .collect(),
+            other => panic!("{other:?}"),
+        };
+        let label = |attributes: &Vec<_>| keys.map(|key| collector::text(attributes, key));
+        attributes.into_iter().map(label).collect()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    let dropped = labels(
+        "gym.rollout.completed_total",
+        [
+            "nemo.gym.rollout.outcome",
+            "nemo.gym.failure_class",
+            "nemo.gym.failure_reason",
+        ],
+    );
+    assert!(
+        dropped.contains(&[some("dropped"), some("status"), some("http_502")]),
+        "{dropped:?}"
+    );
+    let calls = labels(
+        "gym.model_call.duration_ms",
+        [
+            "nemo.gym.server.name",
+            "nemo.gym.model_call.dialect",
+            "nemo.gym.model_call.outcome",
+        ],
+    );
+    for outcome in ["ok", "admission_timeout"] {
+        assert!(
+            calls.contains(&[some("policy_model"), some("responses"), some(outcome)]),
+            "{calls:?}"
+        );
+    }
 }
 
 #[test]

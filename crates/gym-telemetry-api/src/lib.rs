@@ -57,6 +57,9 @@
 //! | attributes and events that come later | [`set_span_attributes!`], [`add_event!`], the methods of [`Span`] |
 //! | work that moves to a task or a thread | [`in_current_context`](FutureExt::in_current_context), [`carry`], [`Context`] |
 //!
+//! Durations and what came of model calls and rollouts are metrics: [`record_rollout`], [`record_rollout_outcome`],
+//! [`record_model_call`] and their relatives.
+//!
 //! The names of spans and attributes are in [`mod@span`] and [`attribute`], the groups in [`group`]. Work that only
 //! serves telemetry belongs into the arguments of the macros, where it is skipped when nothing is recorded; durations
 //! come from [`stopwatch!`]. [`is_span_group_enabled`] and [`if_telemetry!`] are for what does not fit there.
@@ -140,15 +143,15 @@ pub use build::{
     TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, effective_config,
     get_telemetry, init_telemetry, is_span_group_enabled, is_telemetry_env_enabled,
     is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
-    probe_telemetry, record_active_servers, record_rollout, record_verify, set_current_attributes,
-    shutdown_telemetry, shutdown_telemetry_async, telemetry_config_from_global_config,
-    with_current_span,
+    probe_telemetry, record_active_servers, record_model_call, record_rollout,
+    record_rollout_outcome, record_verify, set_current_attributes, shutdown_telemetry,
+    shutdown_telemetry_async, telemetry_config_from_global_config, with_current_span,
 };
 pub use gym_telemetry_core::{
     Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig, MemoryPeaks,
     MemoryProfilingConfig, ProfiledServer, ServerIdentity, ServerPeaks, ServerType,
     ShutdownReceipt, SpanContext, SpanGroup, SpanKind, TelemetryConfig, ToValue, Value, attribute,
-    group, span,
+    group, outcome, span,
 };
 /// Records a span around each call of a function or method, and leaves the function as it is otherwise.
 ///

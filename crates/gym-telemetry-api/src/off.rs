@@ -29,7 +29,10 @@ pub use lifecycle::{
     shutdown_telemetry_async, telemetry_config_from_global_config,
 };
 pub use memory::MemoryProfiler;
-pub use metrics::{Stopwatch, record_active_servers, record_rollout, record_verify};
+pub use metrics::{
+    Stopwatch, record_active_servers, record_model_call, record_rollout, record_rollout_outcome,
+    record_verify,
+};
 pub use span::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, is_span_group_enabled,
     set_current_attributes, with_current_span,

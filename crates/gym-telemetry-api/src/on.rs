@@ -20,7 +20,9 @@ pub use gym_telemetry_otel::{
     shutdown_telemetry_async, telemetry_config_from_global_config,
 };
 pub use gym_telemetry_otel::{FutureExt, InContext, InSpan, InSpanErr};
-pub use gym_telemetry_otel::{record_active_servers, record_rollout, record_verify};
+pub use gym_telemetry_otel::{
+    record_active_servers, record_model_call, record_rollout, record_rollout_outcome, record_verify,
+};
 pub use metrics::Stopwatch;
 pub use span::is_span_group_enabled;
 

@@ -6,6 +6,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gym_telemetry_api::outcome::{ModelCall, RolloutOutcome};
 use gym_telemetry_api::{
     Attributes, Baggage, ChildEnv, ConfigError, ConfigSource, Context, ContextGuard,
     DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext, InSpan, InSpanErr, MemoryPeaks,
@@ -14,9 +15,9 @@ use gym_telemetry_api::{
     Stopwatch, TELEMETRY_COMPILED_IN, TelemetryConfig, TelemetryHandle, carry,
     configure_telemetry_env, get_telemetry, group, init_telemetry, is_span_group_enabled,
     is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
-    memory_profiling_config_from_env, record_active_servers, record_rollout, record_verify,
-    set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
-    telemetry_config_from_global_config, with_current_span,
+    memory_profiling_config_from_env, record_active_servers, record_model_call, record_rollout,
+    record_rollout_outcome, record_verify, set_current_attributes, shutdown_telemetry,
+    shutdown_telemetry_async, telemetry_config_from_global_config, with_current_span,
 };
 use support::block_on;
 
@@ -40,6 +41,8 @@ fn functions_have_one_signature() {
     let _: fn(Duration) = record_rollout;
     let _: fn(Duration, bool) = record_verify;
     let _: fn(u64) = record_active_servers;
+    let _: fn(&ModelCall<'_>) = record_model_call;
+    let _: fn(RolloutOutcome<'_>) = record_rollout_outcome;
     let _: fn(TelemetryHandle) -> bool = |handle| handle.is_exporting();
     let _: fn(&TelemetryHandle, Duration) -> gym_telemetry_core::receipt::Outcome =
         TelemetryHandle::flush;

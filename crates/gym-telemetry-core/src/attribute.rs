@@ -20,6 +20,22 @@ pub const CONCURRENCY_LIMIT_NAME: &str = "nemo.gym.concurrency.limit_name";
 /// How a wait for a slot ended.
 pub const CONCURRENCY_WAIT_OUTCOME: &str = "nemo.gym.concurrency.wait_outcome";
 
+/// The API of a model call: `chat`, `responses`, `messages` or `unknown`.
+pub const MODEL_CALL_DIALECT: &str = "nemo.gym.model_call.dialect";
+/// How a model call ended: `ok` or the category of its error.
+pub const MODEL_CALL_OUTCOME: &str = "nemo.gym.model_call.outcome";
+/// Which tokens of a model call are counted: `input`, `output` or `reasoning`.
+pub const MODEL_CALL_TOKEN_TYPE: &str = "nemo.gym.model_call.token.type";
+/// Why the model stopped, in its own word.
+pub const MODEL_CALL_FINISH_REASON: &str = "nemo.gym.model_call.finish_reason";
+
+/// What came of a rollout: `scored` or `dropped`.
+pub const ROLLOUT_OUTCOME: &str = "nemo.gym.rollout.outcome";
+/// The kind of failure that a rollout was dropped for.
+pub const FAILURE_CLASS: &str = "nemo.gym.failure_class";
+/// What went wrong within that kind of failure.
+pub const FAILURE_REASON: &str = "nemo.gym.failure_reason";
+
 /// `true` on a span that was still open when telemetry shut down.
 pub const SPAN_TRUNCATED: &str = "nemo.span.truncated";
 /// Why a span was truncated, on the event of the same name.

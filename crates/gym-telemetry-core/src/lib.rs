@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`span`], [`event`], [`scope`], [`attribute`], [`metric`] | every name that goes over the wire |
+//! | [`registry`] | all of these names that are built, with types, units and bounds |
 //! | [`value`] | attribute values and the trait that makes them |
 //! | [`group`] | span groups, presets and the switch of each group |
 //! | [`config`], [`identity`], [`env`](mod@env) | settings, who a process is, and the environment that hands both on |
@@ -15,6 +16,7 @@
 //! | [`memory`] | whose memory is sampled, and the peaks |
 //! | [`receipt`] | what a shutdown managed to export |
 //! | [`rollout`] | rollout ids |
+//! | [`outcome`] | what came of model calls and rollouts |
 //!
 //! ```
 //! use gym_telemetry_core::{SpanContext, SpanGroup};
@@ -38,9 +40,11 @@ pub mod identity;
 pub mod mask;
 pub mod memory;
 pub mod metric;
+pub mod outcome;
 pub mod propagation;
 pub mod receipt;
 pub mod redaction;
+pub mod registry;
 pub mod rollout;
 pub mod scope;
 pub mod span;

@@ -4,6 +4,8 @@
 //! disagree. A descriptor costs nothing until the back end makes an instrument of it.
 
 mod memory;
+mod model_call;
+mod rollout;
 mod sandbox;
 
 use crate::attribute;
@@ -12,6 +14,11 @@ pub use self::memory::{
     HOST_MEMORY_AVAILABLE, HOST_MEMORY_SAMPLED_PEAK, HOST_MEMORY_TOTAL, HOST_MEMORY_USAGE,
     SERVER_MEMORY_SAMPLED_PEAK, SERVER_MEMORY_USAGE, SERVER_PROCESSES,
 };
+pub use self::model_call::{
+    MODEL_CALL_BOUNDS_MS, MODEL_CALL_DURATION, MODEL_CALL_FINISH, MODEL_CALL_TOKEN_BOUNDS,
+    MODEL_CALL_TOKENS, MODEL_CALL_TTFT, MODEL_CALL_TTFT_BOUNDS_MS,
+};
+pub use self::rollout::{ROLLOUT_COMPLETED, ROLLOUT_DURATION};
 pub use self::sandbox::{
     SANDBOX_ACTIVE, SANDBOX_BOUNDS_MS, SANDBOX_CPU_COUNT, SANDBOX_CPU_USED_PERCENTAGE,
     SANDBOX_CREATE_RETRY, SANDBOX_EXEC_DURATION, SANDBOX_MEMORY_TOTAL, SANDBOX_MEMORY_USED,
@@ -78,16 +85,6 @@ pub const DURATION_BOUNDS_MS: &[f64] = &[
 pub const HTTP_DURATION_BOUNDS_S: &[f64] = &[
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
-
-/// How long each rollout took, failed ones included.
-pub static ROLLOUT_DURATION: MetricDescriptor = MetricDescriptor {
-    name: "gym.rollout.duration_ms",
-    kind: MetricKind::Histogram,
-    unit: "ms",
-    description: "Duration of rollouts, failed ones included",
-    attributes: &[],
-    bounds: DURATION_BOUNDS_MS,
-};
 
 /// How long each verify call took, failed ones included.
 pub static VERIFY_DURATION: MetricDescriptor = MetricDescriptor {
@@ -268,7 +265,7 @@ pub static CONCURRENCY_WAIT_DURATION: MetricDescriptor = MetricDescriptor {
 };
 
 /// Every metric, sorted by name.
-pub static ALL: [&MetricDescriptor; 31] = [
+pub static ALL: &[&MetricDescriptor] = &[
     &CONCURRENCY_ACTIVE,
     &CONCURRENCY_ADMISSION_CANCELLED,
     &CONCURRENCY_ADMISSION_TIMEOUTS,
@@ -283,6 +280,11 @@ pub static ALL: [&MetricDescriptor; 31] = [
     &HOST_MEMORY_SAMPLED_PEAK,
     &HOST_MEMORY_TOTAL,
     &HOST_MEMORY_USAGE,
+    &MODEL_CALL_DURATION,
+    &MODEL_CALL_FINISH,
+    &MODEL_CALL_TOKENS,
+    &MODEL_CALL_TTFT,
+    &ROLLOUT_COMPLETED,
     &ROLLOUT_DURATION,
     &SANDBOX_ACTIVE,
     &SANDBOX_CPU_COUNT,

@@ -1,14 +1,18 @@
 //! The names that go over the wire.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
 use gym_telemetry_core::env::{GYM_PREFIX, LENS_PREFIX, SETTINGS};
 use gym_telemetry_core::metric::{self, MetricKind};
-use gym_telemetry_core::{MetricDescriptor, span};
+use gym_telemetry_core::registry::{
+    self, ATTRIBUTES, EVENTS, METRICS, RESOURCE, SPANS, SpanDescriptor,
+};
+use gym_telemetry_core::{MetricDescriptor, SpanKind, span};
 
 #[test]
 fn metrics_have_a_name_of_their_own_and_are_sorted() {
-    let names = metric::ALL.map(|metric| metric.name);
+    let names: Vec<_> = METRICS.iter().map(|metric| metric.name).collect();
     assert!(names.is_sorted());
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
 }
@@ -17,7 +21,7 @@ fn metrics_have_a_name_of_their_own_and_are_sorted() {
 fn exactly_the_histograms_have_bounds_and_they_ascend() {
     for MetricDescriptor {
         name, kind, bounds, ..
-    } in metric::ALL
+    } in METRICS
     {
         assert_eq!(*kind == MetricKind::Histogram, !bounds.is_empty(), "{name}");
         assert!(bounds.is_sorted_by(|low, high| low < high), "{name}");
@@ -32,7 +36,7 @@ fn no_metric_carries_an_id() {
         attributes,
         description,
         ..
-    } in metric::ALL
+    } in METRICS
     {
         assert!(
             !attributes
@@ -56,162 +60,120 @@ fn a_long_rollout_and_a_short_request_fall_in_finite_buckets() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
-fn metric_names_are_what_dashboards_know() {
-    let rows: Vec<_> = metric::ALL
-        .iter()
-        .map(|m| (m.name, m.kind, m.unit, m.bounds.len()))
+fn every_attribute_has_an_entry_and_every_entry_a_place() {
+    let spans = SPANS.iter().flat_map(SpanDescriptor::attributes);
+    let events = EVENTS.iter().flat_map(|event| event.attributes).copied();
+    let metrics = METRICS.iter().flat_map(|metric| metric.attributes).copied();
+    let placed: BTreeSet<_> = spans
+        .chain(events)
+        .chain(metrics)
+        .chain(RESOURCE.iter().copied())
         .collect();
-    assert_eq!(
-        rows,
-        [
-            (
-                "gym.concurrency.active",
-                MetricKind::ObservableGauge,
-                "{slot}",
-                0
-            ),
-            (
-                "gym.concurrency.admission_cancelled_total",
-                MetricKind::ObservableCounter,
-                "1",
-                0
-            ),
-            (
-                "gym.concurrency.admission_timeouts_total",
-                MetricKind::ObservableCounter,
-                "1",
-                0
-            ),
-            (
-                "gym.concurrency.available",
-                MetricKind::ObservableGauge,
-                "{slot}",
-                0
-            ),
-            (
-                "gym.concurrency.limit",
-                MetricKind::ObservableGauge,
-                "{slot}",
-                0
-            ),
-            (
-                "gym.concurrency.oldest_wait_ms",
-                MetricKind::ObservableGauge,
-                "ms",
-                0
-            ),
-            (
-                "gym.concurrency.peak_active",
-                MetricKind::ObservableGauge,
-                "{slot}",
-                0
-            ),
-            (
-                "gym.concurrency.peak_queue_depth",
-                MetricKind::ObservableGauge,
-                "{caller}",
-                0
-            ),
-            (
-                "gym.concurrency.queue_depth",
-                MetricKind::ObservableGauge,
-                "{caller}",
-                0
-            ),
-            (
-                "gym.concurrency.wait_duration_ms",
-                MetricKind::Histogram,
-                "ms",
-                19
-            ),
-            (
-                "gym.host.memory.available",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            (
-                "gym.host.memory.sampled_peak",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            (
-                "gym.host.memory.total",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            (
-                "gym.host.memory.usage",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            ("gym.rollout.duration_ms", MetricKind::Histogram, "ms", 15),
-            (
-                "gym.sandbox.active",
-                MetricKind::UpDownCounter,
-                "{sandbox}",
-                0
-            ),
-            ("gym.sandbox.cpu_count", MetricKind::Gauge, "{cpu}", 0),
-            ("gym.sandbox.cpu_used_percentage", MetricKind::Gauge, "%", 0),
-            (
-                "gym.sandbox.create_retry_total",
-                MetricKind::Counter,
-                "1",
-                0
-            ),
-            (
-                "gym.sandbox.exec_duration_ms",
-                MetricKind::Histogram,
-                "ms",
-                12
-            ),
-            ("gym.sandbox.memory_total_mib", MetricKind::Gauge, "MiBy", 0),
-            ("gym.sandbox.memory_used_mib", MetricKind::Gauge, "MiBy", 0),
-            (
-                "gym.sandbox.sample_skipped_total",
-                MetricKind::Counter,
-                "1",
-                0
-            ),
-            (
-                "gym.sandbox.startup_duration_ms",
-                MetricKind::Histogram,
-                "ms",
-                12
-            ),
-            (
-                "gym.server.memory.sampled_peak",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            (
-                "gym.server.memory.usage",
-                MetricKind::ObservableGauge,
-                "By",
-                0
-            ),
-            (
-                "gym.server.processes",
-                MetricKind::ObservableGauge,
-                "{process}",
-                0
-            ),
-            ("gym.servers.active", MetricKind::Gauge, "", 0),
-            ("gym.verify.duration_ms", MetricKind::Histogram, "ms", 15),
-            ("gym.verify.success_rate", MetricKind::Gauge, "", 0),
-            (
-                "http.server.request.duration",
-                MetricKind::Histogram,
-                "s",
-                14
-            ),
-        ]
+    let listed: Vec<_> = ATTRIBUTES.iter().map(|attribute| attribute.key).collect();
+    assert_eq!(listed, placed.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_span_is_found_by_its_name_and_kind() {
+    let name = |name, kind| registry::span(name, kind).map(|span| span.name);
+    for called in ["POST /verify", "GET", "HTTP /v1", "HTTP"] {
+        assert_eq!(name(called, SpanKind::Server), Some("<method> <route>"));
+    }
+    for called in ["HTTP", "HTTP POST"] {
+        assert_eq!(name(called, SpanKind::Client), Some("HTTP <method>"));
+    }
+    for called in ["FETCH /verify", "gym.verify", "/verify"] {
+        assert_eq!(name(called, SpanKind::Server), None, "{called}");
+        assert_eq!(name(called, SpanKind::Client), None, "{called}");
+    }
+    assert_eq!(name("HTTP FETCH", SpanKind::Client), None);
+    assert_eq!(name("gym.verify", SpanKind::Internal), Some("gym.verify"));
+    let names: Vec<_> = SPANS.iter().map(|span| span.name).collect();
+    assert!(names.is_sorted_by(|one, other| one < other), "{names:?}");
+}
+
+/// The registry as text: what dashboards, queries and servers in other languages rely on.
+fn registry() -> String {
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    };
+    for span in SPANS {
+        let kind = format!("{:?}", span.kind).to_lowercase();
+        line(format!(
+            "span {:?} {kind} group={}",
+            span.name,
+            span.group.name()
+        ));
+        for key in span.attributes().collect::<BTreeSet<_>>() {
+            line(format!("  {key}"));
+        }
+    }
+    for event in EVENTS {
+        line(format!("event {}", event.name));
+        event
+            .attributes
+            .iter()
+            .for_each(|key| line(format!("  {key}")));
+    }
+    for metric in METRICS {
+        let MetricDescriptor {
+            name, kind, unit, ..
+        } = metric;
+        line(format!("metric {name} {kind:?} {unit:?}"));
+        if !metric.bounds.is_empty() {
+            line(format!("  bounds {:?}", metric.bounds));
+        }
+        metric
+            .attributes
+            .iter()
+            .for_each(|key| line(format!("  {key}")));
+    }
+    for attribute in ATTRIBUTES {
+        let place = if RESOURCE.contains(&attribute.key) {
+            "resource"
+        } else {
+            ""
+        };
+        line(format!(
+            "attribute {} {:?} {place}",
+            attribute.key, attribute.kind
+        ));
+    }
+    text
+}
+
+/// A short name of a text (FNV-1a).
+fn digest(text: &str) -> String {
+    let add = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    format!("{:08x}", text.bytes().fold(2_166_136_261, add))
+}
+
+#[test]
+fn the_registry_changes_with_a_line_in_the_changelog_only() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let golden = here.join("tests/registry.golden");
+    let now = registry();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&golden, &now).expect("the repository can be written to");
+    }
+    let known = std::fs::read_to_string(&golden).unwrap_or_default();
+    let differs = now
+        .lines()
+        .zip(known.lines())
+        .find(|(now, known)| now != known);
+    assert!(
+        now == known,
+        "the registry is not what {} says, first at {differs:?}; if that is meant, run this test with UPDATE_GOLDEN=1 \
+         and tell users in CHANGELOG.md",
+        golden.display()
+    );
+    let changelog = std::fs::read_to_string(here.join("../../CHANGELOG.md")).expect("there is one");
+    let mark = format!("<!-- registry {} -->", digest(&now));
+    assert!(
+        changelog.contains(&mark),
+        "names, types, units or bounds have changed: tell users in a line of CHANGELOG.md that ends in {mark}"
     );
 }
 

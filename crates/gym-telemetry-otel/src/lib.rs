@@ -93,7 +93,7 @@ pub use memory::MemoryProfiler;
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,
-    record_rollout, record_verify,
+    record_model_call, record_rollout, record_rollout_outcome, record_verify,
 };
 pub use options::{Parent, SpanOptions, Status, StatusStyle};
 pub use providers::Providers;

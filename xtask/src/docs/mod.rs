@@ -8,6 +8,7 @@
 //! ```
 
 pub(crate) mod parts;
+mod registry;
 mod schema;
 pub(crate) mod source;
 mod tables;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::wire::Item;
+use super::wire::{Item, Usage};
 
 /// Body of `/v1/chat/completions`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -18,6 +18,15 @@ pub(crate) struct ChatReply {
     pub(crate) object: String,
     pub(crate) model: String,
     pub(crate) choices: Vec<ChatChoice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<ChatUsage>,
+}
+
+/// The tokens of one answer, by this API's names.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct ChatUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
 }
 
 /// One alternative of an answer.
@@ -57,7 +66,7 @@ pub(crate) struct Function {
 }
 
 impl ChatReply {
-    pub(crate) fn new(model: &str, answer: Item) -> Self {
+    pub(crate) fn new(model: &str, answer: Item, usage: Usage) -> Self {
         let message = ChatMessage::from(answer);
         let finish_reason = if message.tool_calls.is_empty() {
             "stop"
@@ -74,6 +83,10 @@ impl ChatReply {
             object: "chat.completion".to_owned(),
             model: model.to_owned(),
             choices: vec![choice],
+            usage: Some(ChatUsage {
+                prompt_tokens: usage.input_tokens,
+                completion_tokens: usage.output_tokens,
+            }),
         }
     }
 }

@@ -7,15 +7,16 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::routing::post;
 use axum::{Extension, Json, Router};
-use gym_concurrency::OwnedPermit;
-use gym_telemetry_api::in_span;
+use gym_concurrency::{AcquireError, OwnedPermit};
+use gym_telemetry_api::{Stopwatch, in_span, record_model_call, stopwatch};
+use gym_telemetry_core::outcome::{CallOutcome, Dialect, ModelCall, TokenUsage};
 use gym_telemetry_core::{RolloutId, attribute, group, span};
 use tokio::time::sleep;
 
 use super::chat::{ChatMessage, ChatReply, ChatRequest};
 use super::error::HandlerError;
 use super::script;
-use super::wire::{Item, ResponsesReply, ResponsesRequest};
+use super::wire::{Item, ResponsesReply, ResponsesRequest, Usage};
 use crate::limits::Limit;
 
 /// What the handlers know.
@@ -31,6 +32,37 @@ pub(crate) struct Model {
 }
 
 impl Model {
+    /// Takes a slot for a call; one without a slot has failed and is on record.
+    async fn admit(
+        &self,
+        call: ModelCall<'_>,
+        watch: &Stopwatch,
+    ) -> Result<OwnedPermit, AcquireError> {
+        let slot = self.slots.admit().await;
+        if let Err(error) = &slot {
+            let category = if error.is_timeout() {
+                "admission_timeout"
+            } else {
+                "not_admitted"
+            };
+            record_model_call(&ModelCall {
+                outcome: CallOutcome::Error(category),
+                duration: watch.elapsed(),
+                ..call
+            });
+        }
+        slot
+    }
+
+    /// What is known of a call before its answer.
+    fn call(&self, dialect: Dialect) -> ModelCall<'_> {
+        ModelCall {
+            server: Some(&self.name),
+            dialect: Some(dialect),
+            ..ModelCall::default()
+        }
+    }
+
     /// One generation: in a slot, and not faster than a model is.
     async fn generate(&self, conversation: &[Item]) -> Item {
         if !self.latency.is_zero() {
@@ -52,6 +84,17 @@ impl Model {
     }
 }
 
+impl From<Usage> for TokenUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: Some(usage.input_tokens),
+            output: Some(usage.output_tokens),
+            // The script does not think.
+            reasoning: None,
+        }
+    }
+}
+
 /// `/v1/responses` and `/v1/chat/completions`.
 pub(crate) fn router(model: Model) -> Router {
     Router::new()
@@ -65,8 +108,10 @@ async fn responses(
     rollout: Option<Extension<RolloutId>>,
     Json(request): Json<ResponsesRequest>,
 ) -> Result<Json<ResponsesReply>, HandlerError> {
+    let watch = stopwatch!();
+    let call = model.call(Dialect::Responses);
     let conversation = request.input.into_items();
-    let slot = model.slots.admit().await?;
+    let slot = model.admit(call, &watch).await?;
     let answer = model.generate(&conversation);
     let answer = in_span!(
         group::MODEL_CALL,
@@ -75,8 +120,20 @@ async fn responses(
         attribute::ROLLOUT_ID => rollout.as_deref();
         answer
     );
-    let reply = ResponsesReply::new(&model.name, vec![answer.await]);
+    let answer = answer.await;
     model.end(slot);
+    let usage = Usage::of(&conversation, &answer);
+    let reply = ResponsesReply {
+        status: Some("completed".to_owned()),
+        usage: Some(usage),
+        ..ResponsesReply::new(&model.name, vec![answer])
+    };
+    record_model_call(&ModelCall {
+        duration: watch.elapsed(),
+        tokens: usage.into(),
+        finish_reason: reply.status.as_deref(),
+        ..call
+    });
     Ok(Json(reply))
 }
 
@@ -85,12 +142,14 @@ async fn chat_completions(
     rollout: Option<Extension<RolloutId>>,
     Json(request): Json<ChatRequest>,
 ) -> Result<Json<ChatReply>, HandlerError> {
+    let watch = stopwatch!();
+    let call = model.call(Dialect::Chat);
     let conversation: Vec<_> = request
         .messages
         .into_iter()
         .flat_map(ChatMessage::into_items)
         .collect();
-    let slot = model.slots.admit().await?;
+    let slot = model.admit(call, &watch).await?;
     let answer = model.generate(&conversation);
     let answer = in_span!(
         group::MODEL_CALL,
@@ -99,7 +158,16 @@ async fn chat_completions(
         attribute::ROLLOUT_ID => rollout.as_deref();
         answer
     );
-    let reply = ChatReply::new(&model.name, answer.await);
+    let answer = answer.await;
     model.end(slot);
+    let usage = Usage::of(&conversation, &answer);
+    let reply = ChatReply::new(&model.name, answer, usage);
+    let finish_reason = reply.choices.first().map(|choice| &*choice.finish_reason);
+    record_model_call(&ModelCall {
+        duration: watch.elapsed(),
+        tokens: usage.into(),
+        finish_reason,
+        ..call
+    });
     Ok(Json(reply))
 }

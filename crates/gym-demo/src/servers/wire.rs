@@ -125,6 +125,14 @@ impl Item {
         }
     }
 
+    /// How many words are in it.
+    fn words(&self) -> u64 {
+        let parts = [&self.arguments, &self.output];
+        let others = parts.into_iter().flatten().map(String::as_str);
+        let words = |text: &str| text.split_whitespace().count() as u64;
+        words(&self.text()) + others.map(words).sum::<u64>()
+    }
+
     pub(crate) fn is_answer(&self) -> bool {
         self.kind == Self::MESSAGE && self.role.as_deref() == Some("assistant")
     }
@@ -137,6 +145,29 @@ pub(crate) struct ResponsesReply {
     pub(crate) object: String,
     pub(crate) model: String,
     pub(crate) output: Vec<Item>,
+    /// Of a model's answer only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<String>,
+    /// Of a model's answer only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Usage>,
+}
+
+/// The tokens of one answer.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Usage {
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+}
+
+impl Usage {
+    /// Counts words, which are the tokens of this model.
+    pub(crate) fn of(conversation: &[Item], answer: &Item) -> Self {
+        Self {
+            input_tokens: conversation.iter().map(Item::words).sum(),
+            output_tokens: answer.words(),
+        }
+    }
 }
 
 impl ResponsesReply {
@@ -146,6 +177,8 @@ impl ResponsesReply {
             object: "response".to_owned(),
             model: model.to_owned(),
             output,
+            status: None,
+            usage: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use gym_telemetry_core::outcome::{ModelCall, RolloutOutcome};
+
 /// A clock for durations that only telemetry needs; in this build it never runs.
 #[derive(Clone, Debug)]
 #[must_use = "a stopwatch measures nothing unless it is read"]
@@ -36,3 +38,11 @@ pub fn record_verify(_duration: Duration, _completed: bool) {}
 /// Does nothing.
 #[inline(always)]
 pub fn record_active_servers(_count: u64) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn record_model_call(_call: &ModelCall<'_>) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn record_rollout_outcome(_outcome: RolloutOutcome<'_>) {}

@@ -6,10 +6,12 @@ mod handle;
 mod host;
 mod host_sink;
 mod observe;
+mod outcomes;
 mod pipe;
 mod provider;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use self::gym::{
     record_active_servers, record_http_server_request, record_rollout, record_verify,
@@ -17,6 +19,7 @@ pub use self::gym::{
 pub use self::handle::{Counter, Gauge, Histogram, IntegerGauge, UpDownCounter};
 pub(crate) use self::host_sink::{HostMeters, HostMetricSink, install_host};
 pub use self::observe::{Number, Observation, Observer, observe};
+pub use self::outcomes::{record_model_call, record_rollout_outcome};
 pub(crate) use self::pipe::{MetricsPipe, install, uninstall};
 pub use self::provider::are_metrics_exporting;
 

@@ -3,6 +3,7 @@
 
 mod handles;
 mod observations;
+mod outcomes;
 mod pipes;
 
 use gym_telemetry_core::MetricDescriptor;
