@@ -2,6 +2,7 @@
 
 #[path = "../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
+mod registry;
 mod support;
 
 use std::collections::{BTreeMap, HashSet};

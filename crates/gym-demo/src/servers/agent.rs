@@ -11,6 +11,7 @@ use gym_telemetry_core::{RolloutId, attribute, group, span};
 
 use super::chat::{ChatMessage, ChatReply, ChatRequest};
 use super::error::HandlerError;
+use super::messages::{Message, MessagesReply, MessagesRequest};
 use super::sandbox::Sandbox;
 use super::script::{WEATHER_TOOL, city_of_call};
 use super::wire::{
@@ -22,6 +23,9 @@ use crate::limits::Limit;
 
 /// A model that still wants tools after so many turns is not going to answer.
 const MAX_TURNS: usize = 8;
+
+/// What `/v1/messages` wants to be told; the answers are far shorter.
+const MAX_TOKENS: u32 = 1024;
 
 /// Whether an answer is about the weather. What comes of it is on record and decides nothing.
 const LOOK: &str = "grep -q weather";
@@ -198,6 +202,18 @@ impl Agent {
                 let choice =
                     choice.ok_or_else(|| HandlerError::internal("the model gave no choice"))?;
                 Ok((reply.model, choice.message.into_items()))
+            }
+            ModelApi::Messages => {
+                let messages = conversation.iter().cloned().map(Message::from);
+                let request = MessagesRequest {
+                    max_tokens: MAX_TOKENS,
+                    messages: messages.collect(),
+                };
+                let reply: MessagesReply = self
+                    .client
+                    .post(&self.model_url, rollout, "/v1/messages", &request)
+                    .await?;
+                Ok((reply.model, reply.message.into_items()))
             }
         }
     }

@@ -4,6 +4,7 @@ mod agent;
 mod chat;
 pub(crate) mod environment;
 mod error;
+mod messages;
 mod model;
 mod resources;
 mod sandbox;

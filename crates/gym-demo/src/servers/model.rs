@@ -1,4 +1,4 @@
-//! The model server: two endpoints, one script.
+//! The model server: three endpoints, one script.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +15,7 @@ use tokio::time::sleep;
 
 use super::chat::{ChatMessage, ChatReply, ChatRequest};
 use super::error::HandlerError;
+use super::messages::{Message, MessagesReply, MessagesRequest};
 use super::script;
 use super::wire::{Item, ResponsesReply, ResponsesRequest, Usage};
 use crate::limits::Limit;
@@ -95,11 +96,12 @@ impl From<Usage> for TokenUsage {
     }
 }
 
-/// `/v1/responses` and `/v1/chat/completions`.
+/// `/v1/responses`, `/v1/chat/completions` and `/v1/messages`.
 pub(crate) fn router(model: Model) -> Router {
     Router::new()
         .route("/v1/responses", post(responses))
         .route("/v1/chat/completions", post(chat_completions))
+        .route("/v1/messages", post(messages))
         .with_state(Arc::new(model))
 }
 
@@ -167,6 +169,37 @@ async fn chat_completions(
         duration: watch.elapsed(),
         tokens: usage.into(),
         finish_reason,
+        ..call
+    });
+    Ok(Json(reply))
+}
+
+async fn messages(
+    State(model): State<Arc<Model>>,
+    rollout: Option<Extension<RolloutId>>,
+    Json(request): Json<MessagesRequest>,
+) -> Result<Json<MessagesReply>, HandlerError> {
+    let watch = stopwatch!();
+    let call = model.call(Dialect::Messages);
+    let messages = request.messages.into_iter();
+    let conversation: Vec<_> = messages.flat_map(Message::into_items).collect();
+    let slot = model.admit(call, &watch).await?;
+    let answer = model.generate(&conversation);
+    let answer = in_span!(
+        group::MODEL_CALL,
+        span::MODEL_MESSAGES,
+        attribute::SERVER_NAME => model.name,
+        attribute::ROLLOUT_ID => rollout.as_deref();
+        answer
+    );
+    let answer = answer.await;
+    model.end(slot);
+    let usage = Usage::of(&conversation, &answer);
+    let reply = MessagesReply::new(&model.name, answer, usage);
+    record_model_call(&ModelCall {
+        duration: watch.elapsed(),
+        tokens: usage.into(),
+        finish_reason: Some(&reply.stop_reason),
         ..call
     });
     Ok(Json(reply))

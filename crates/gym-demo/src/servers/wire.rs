@@ -12,6 +12,8 @@ pub(crate) enum ModelApi {
     Responses,
     /// `/v1/chat/completions`
     ChatCompletions,
+    /// `/v1/messages`
+    Messages,
 }
 
 /// Body of the agent's `/run`.

@@ -82,6 +82,7 @@ pub static SPANS: &[SpanDescriptor] = &[
     internal(span::AGENT_RUN, &group::AGENT, &[SERVED]),
     internal(span::JOB, &group::JOB, &[]),
     internal(span::MODEL_CHAT_COMPLETIONS, &group::MODEL_CALL, &[SERVED]),
+    internal(span::MODEL_MESSAGES, &group::MODEL_CALL, &[SERVED]),
     internal(span::MODEL_RESPONSES, &group::MODEL_CALL, &[SERVED]),
     internal(span::ROLLOUT, &group::ROLLOUT, &[&[attribute::ROLLOUT_ID]]),
     internal(
