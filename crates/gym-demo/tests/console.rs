@@ -13,7 +13,10 @@ use support::trace::{draw, traces};
 
 #[test]
 fn each_rollout_is_one_tree_across_all_processes() {
-    let run = Run::new().args(["--rollouts", "8"]).finish().succeeded();
+    let run = Run::new()
+        .args(["--rollouts", "8"])
+        .env("NEMO_GYM_OTEL_LOGS_ENABLED", "1");
+    let run = run.finish().succeeded();
     assert_one_tree_for_each_rollout(&run.spans(), &run.results(), 8);
 
     let requests = run
@@ -43,6 +46,13 @@ fn each_rollout_is_one_tree_across_all_processes() {
         ] {
             assert!(line.contains(service), "{service} in {line}");
         }
+        // Each request is logged, and the verdict.
+        let requests = run
+            .spans()
+            .into_iter()
+            .filter(|span| span.trace_id == trace && span.kind == "SERVER");
+        let records = format!("; log records: {}", requests.count() + 1);
+        assert!(line.ends_with(&records), "{records} in {line}");
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use collector::{BlackHole, Collector, Received, refusing_endpoint};
+use collector::{BlackHole, Collector, Received, body, refusing_endpoint};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
@@ -92,6 +92,34 @@ fn values(spans: &[Span], key: &str) -> HashSet<String> {
         .collect()
 }
 
+/// Each request of a rollout is logged inside its server span, and the verdict inside the span that judges.
+fn assert_each_request_has_a_log_record(received: &Received, rollouts: usize) {
+    let server = proto::span::SpanKind::Server as i32;
+    let of = |wanted: &dyn Fn(&proto::Span) -> bool| -> Vec<_> {
+        let mut ids: Vec<_> = received
+            .spans()
+            .filter(|span| wanted(span))
+            .map(|span| (span.trace_id.clone(), span.span_id.clone()))
+            .collect();
+        ids.sort();
+        ids
+    };
+    let logged = |wanted: &dyn Fn(&str) -> bool| -> Vec<_> {
+        let mut ids: Vec<_> = received
+            .log_records()
+            .filter(|record| wanted(body(record)))
+            .map(|record| (record.trace_id.clone(), record.span_id.clone()))
+            .collect();
+        ids.sort();
+        ids
+    };
+    let is_verdict = |message: &str| message.starts_with("judged");
+    let requests = of(&|span| span.kind == server);
+    assert!(requests.len() >= rollouts * 4, "{}", requests.len());
+    assert_eq!(logged(&|message| !is_verdict(message)), requests);
+    assert_eq!(logged(&is_verdict), of(&|span| span.name == "gym.verify"));
+}
+
 fn each_rollout_arrives_as_one_tree(protocol: &str) {
     let collector = Collector::start();
     let run = Run::new()
@@ -99,10 +127,12 @@ fn each_rollout_arrives_as_one_tree(protocol: &str) {
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint());
     let run = run
         .env("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+        .env("NEMO_GYM_OTEL_LOGS_ENABLED", "1")
         .finish()
         .succeeded();
     let spans = spans_of(&collector);
     assert_one_tree_for_each_rollout(&spans, &run.results(), 8);
+    assert_each_request_has_a_log_record(&collector.received(), 8);
     assert!(
         run.lines("orchestrator").is_empty(),
         "nothing goes to standard output"

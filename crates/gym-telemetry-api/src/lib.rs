@@ -91,6 +91,10 @@
 //! # Ok::<(), gym_telemetry_api::ConfigError>(())
 //! ```
 //!
+//! With `logs_enabled`, what the program says through `tracing` and `log` is exported with the ids of the current span, and
+//! [`init_telemetry`] does what is needed, unless the program has a subscriber of its own: that takes `log_layer` of
+//! `gym-telemetry-otel`, which is no part of this crate because the build without telemetry knows nothing of `tracing`.
+//!
 //! # In libraries
 //!
 //! A library depends on this crate without the feature; whoever builds the program decides. A library that has code of

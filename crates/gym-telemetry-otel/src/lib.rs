@@ -13,6 +13,7 @@
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | sample the memory of servers | [`MemoryProfiler`] |
+//! | export what `tracing` and `log` say | [`init_telemetry`], and [`log_layer`] in a subscriber of your own |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
 //!
 //! Whatever goes wrong, the host goes on: a bad setting is one warning on standard error, a full queue or a lost

@@ -33,6 +33,10 @@ use crate::{fork, memory, propagation, sandbox};
 /// warned about on standard error. It never panics, and waits neither for the network nor for the facts about the
 /// machine that the resource tells: exporters are built on the telemetry thread. One that cannot be built is warned
 /// about there, and what is recorded for it is counted as dropped.
+///
+/// If log records are exported, it sets the global subscriber of `tracing` and the logger of `log`, each if the program has
+/// none and has not made a [`log_layer`](crate::log_layer). A subscriber of the program's own without such a layer is
+/// warned about.
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
 pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
     init(identity, Destination::Settings)
@@ -41,7 +45,7 @@ pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
 /// Like [`init_telemetry`], with spans going to an exporter of the caller's own.
 ///
 /// Settings decide as always whether spans are recorded, which, and how many go into a batch. Where they would go by
-/// the settings counts no more, unless it is nowhere. Metrics are not concerned.
+/// the settings counts no more, unless it is nowhere. Metrics and log records are not concerned.
 ///
 /// `make` is called on the telemetry thread, and again in each forked child that exports; the exporter is told the
 /// resource before its first batch. It is polled inside a current-thread tokio runtime, one batch at a time, and given
@@ -88,7 +92,7 @@ pub fn init_telemetry_with_exporter<E: SpanExporter + 'static>(
 /// Like [`init_telemetry`], with spans, metrics or both going through [`Providers`] of the host program's own.
 ///
 /// Settings decide as always whether and which spans are recorded, and whether metrics are. Where they would go by the
-/// settings counts no more, unless it is nowhere. Neither the service name nor any other attribute of a provider's
+/// settings counts no more, unless it is nowhere; log records go there as ever. Neither the service name nor any other attribute of a provider's
 /// resource is changed, and no provider is flushed or shut down from here.
 ///
 /// ```

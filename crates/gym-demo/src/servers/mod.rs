@@ -1,5 +1,6 @@
 //! The servers of the fleet, each a process of its own.
 
+mod access;
 mod agent;
 mod chat;
 pub(crate) mod environment;

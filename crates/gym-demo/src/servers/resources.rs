@@ -67,8 +67,10 @@ fn judge(
         .unwrap_or_default();
     let right =
         !city.is_empty() && answer.contains(city) && answer.contains(&weather::describe(city));
+    let reward = if right { 1.0 } else { 0.0 };
+    tracing::info!(reward, "judged an answer about {city:?}");
     Ok(VerifyReply {
-        reward: if right { 1.0 } else { 0.0 },
+        reward,
         response: request.response,
     })
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
@@ -17,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::{HEALTH_PATH, Kind, SizesArgs, agent, environment, model, resources};
+use super::{HEALTH_PATH, Kind, SizesArgs, access, agent, environment, model, resources};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::limits::{self, Limit};
@@ -96,7 +97,9 @@ async fn run(args: ServeArgs, name: String) -> Result<Vec<Arc<Limit>>, Failure> 
         .local_addr()
         .map_err(|error| Failure::run(format!("cannot listen: {error}")))?;
     let (router, limits) = router(args, name, address)?;
-    let router = router.route(HEALTH_PATH, get(|| async { "ok" }));
+    let router = router
+        .route_layer(from_fn(access::log))
+        .route(HEALTH_PATH, get(|| async { "ok" }));
     // Around everything, routing included: it takes the rollout id out of the path.
     let server = ServerLayer::new().around(router);
     let drained = async {

@@ -80,11 +80,12 @@ impl Summary<'_> {
         for line in tables.iter().flatten() {
             say::line(line);
         }
-        self.next_steps(!spans.is_empty());
+        let logs_are_here = spans.values().any(|of_trace| of_trace.logs > 0);
+        self.next_steps(!spans.is_empty(), logs_are_here);
     }
 
     /// Says how to look further, with commands that work.
-    fn next_steps(&self, spans_are_here: bool) {
+    fn next_steps(&self, spans_are_here: bool, logs_are_here: bool) {
         let out = self.out.display();
         say::line(format_args!("\nresults      {out}/results.jsonl"));
         let Some(trace_id) = self
@@ -102,6 +103,12 @@ impl Summary<'_> {
             say::line(format_args!(
                 "metrics      jq -r '.resource_metrics[]?.scope_metrics[].metrics[].name' {out}/*.jsonl | sort -u"
             ));
+            if logs_are_here {
+                say::line(format_args!(
+                    "log records  jq -r 'select(.severity_number) | [.timestamp, .resource.attributes[\"service.name\"], \
+                     .severity_text, .body] | @tsv' {out}/*.jsonl | sort"
+                ));
+            }
         } else {
             say::line(
                 "traces       look up the trace ids in the back end behind your OTLP endpoint",
@@ -128,6 +135,9 @@ fn describe(result: &RolloutResult, spans: &HashMap<String, SpansOfTrace>) -> St
             .map(|(service, count)| format!("{service} {count}"))
             .collect();
         _ = write!(line, "  spans: {}", counts.join(", "));
+        if spans.logs > 0 {
+            _ = write!(line, "; log records: {}", spans.logs);
+        }
     }
     line
 }

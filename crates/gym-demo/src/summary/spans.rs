@@ -1,4 +1,4 @@
-//! Reads the spans that processes wrote on standard output.
+//! Reads the spans and log records that processes wrote on standard output.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -16,19 +16,28 @@ use super::Sandboxes;
 pub(super) struct SpansOfTrace {
     /// How many spans there are, by `service.name`.
     pub(super) services: BTreeMap<String, usize>,
+    /// How many log records there are.
+    pub(super) logs: usize,
     pub(super) sandboxes: Sandboxes,
 }
 
 /// What comes before the trace id in a line of the console exporter.
 const TRACE_ID: &str = "\"trace_id\": \"0x";
 
-/// The part of a span's line that says whose it is and what it tells.
+/// The part of a line that says what it is and what it tells.
 #[derive(Deserialize)]
-struct SpanLine {
-    name: String,
-    #[serde(default)]
-    attributes: Map<String, Value>,
-    resource: SpanResource,
+#[serde(untagged)]
+enum Line {
+    Span {
+        name: String,
+        #[serde(default)]
+        attributes: Map<String, Value>,
+        resource: SpanResource,
+    },
+    Log {
+        #[serde(rename = "severity_number")]
+        _severity: Option<u8>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -36,7 +45,7 @@ struct SpanResource {
     attributes: HashMap<String, Value>,
 }
 
-/// Reads the spans of these traces. Whatever else is in the files is passed over, unread: a long run
+/// Reads the spans and log records of these traces. Whatever else is in the files is passed over, unread: a long run
 /// writes gigabytes.
 pub(super) fn read(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String, SpansOfTrace> {
     let mut spans: HashMap<String, SpansOfTrace> = HashMap::new();
@@ -45,11 +54,19 @@ pub(super) fn read(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String,
         let Some(trace) = trace_of(&line).filter(|trace| traces.contains(trace)) else {
             continue;
         };
-        let Ok(span) = serde_json::from_str::<SpanLine>(&line) else {
-            continue;
+        let (name, attributes, resource) = match serde_json::from_str(&line) {
+            Ok(Line::Span {
+                name,
+                attributes,
+                resource,
+            }) => (name, attributes, resource),
+            Ok(Line::Log { .. }) => {
+                spans.entry(trace.to_owned()).or_default().logs += 1;
+                continue;
+            }
+            Err(_) => continue,
         };
-        let service = span
-            .resource
+        let service = resource
             .attributes
             .get(attribute::SERVICE_NAME)
             .and_then(Value::as_str);
@@ -58,7 +75,7 @@ pub(super) fn read(files: &[PathBuf], traces: &HashSet<&str>) -> HashMap<String,
             .services
             .entry(service.unwrap_or("unknown").to_owned())
             .or_default() += 1;
-        of_trace.sandboxes.add(&span.name, &span.attributes);
+        of_trace.sandboxes.add(&name, &attributes);
     }
     spans
 }
@@ -75,7 +92,7 @@ mod tests {
     use super::read;
 
     #[test]
-    fn spans_are_counted_by_trace_and_service_and_other_lines_are_passed_over() {
+    fn spans_and_log_records_are_counted_by_trace_and_other_lines_are_passed_over() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("a.jsonl");
         let span = |trace: &str, service: &str| {
@@ -89,6 +106,7 @@ mod tests {
             span("aa", "y"),
             span("bb", "x"),
             span("cc", "x"),
+            r#"{"body": "b", "severity_number": 9, "trace_id": "0xaa"}"#.to_owned(),
             r#"{"resource_metrics": []}"#.to_owned(),
             "hello".to_owned(),
         ];
@@ -101,5 +119,6 @@ mod tests {
         assert_eq!(spans["aa"].services["x"], 2);
         assert_eq!(spans["aa"].services["y"], 1);
         assert_eq!(spans["bb"].services["x"], 1);
+        assert_eq!((spans["aa"].logs, spans["bb"].logs), (1, 0));
     }
 }

@@ -107,12 +107,17 @@ impl Logs {
         .await
     }
 
-    /// Exports whole batches; the rest waits for more.
+    /// Exports a whole batch if there is one; the rest waits for more.
     async fn look(&mut self) {
-        while self.queue.len() >= self.queue.batch_size() {
+        if self.queue.len() >= self.queue.batch_size() {
             self.export_batch(None).await;
         }
-        if self.queue.len() > 0 {
+        let left = self.queue.len();
+        if left >= self.queue.batch_size() {
+            // After whatever was asked for meanwhile: a shutdown must get its turn however fast records come.
+            self.queue.wake.notify_one();
+        }
+        if left > 0 {
             self.due
                 .get_or_insert_with(|| Instant::now() + self.schedule.delay);
         }
