@@ -1,5 +1,6 @@
 //! The queue of log records and the thread that empties it, without a process around them.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +56,22 @@ fn a_full_queue_drops_the_newest_and_counts_them() {
             .dropped
             .contains(&(DropReason::AfterShutdown, 2))
     );
+}
+
+#[test]
+fn the_first_record_and_a_whole_batch_wake_the_thread() {
+    let queue = queue(10, 3);
+    let is_woken = || {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        pin!(queue.wake.notified()).poll(&mut context).is_ready()
+    };
+    let woken: Vec<_> = (0..5)
+        .map(|number| {
+            queue.push(record(number));
+            is_woken()
+        })
+        .collect();
+    assert_eq!(woken, [true, false, true, false, false]);
 }
 
 /// Keeps the sizes of batches; the export of the one with this number panics.
