@@ -43,6 +43,13 @@ pub const SPAN_TRUNCATED_REASON: &str = "nemo.span.truncated.reason";
 /// The value of [`SPAN_TRUNCATED_REASON`] for a span that shutdown found open.
 pub const SPAN_TRUNCATED_AT_SHUTDOWN: &str = "still open at telemetry shutdown";
 
+/// A part of telemetry itself, one of its type in the process.
+pub const OTEL_COMPONENT_NAME: &str = "otel.component.name";
+/// What kind of part of telemetry it is.
+pub const OTEL_COMPONENT_TYPE: &str = "otel.component.type";
+/// Whether started spans are recorded: `RECORD_AND_SAMPLE` or `DROP`.
+pub const OTEL_SPAN_SAMPLING_RESULT: &str = "otel.span.sampling_result";
+
 /// The class of an error, low in cardinality.
 pub const ERROR_TYPE: &str = "error.type";
 /// The type of an error, on an `exception` event.

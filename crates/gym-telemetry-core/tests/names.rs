@@ -6,7 +6,7 @@ use std::path::Path;
 use gym_telemetry_core::env::{GYM_PREFIX, LENS_PREFIX, SETTINGS};
 use gym_telemetry_core::metric::{self, MetricKind};
 use gym_telemetry_core::registry::{
-    self, ATTRIBUTES, EVENTS, METRICS, RESOURCE, SPANS, SpanDescriptor,
+    self, ATTRIBUTES, EVENTS, LOG, METRICS, RESOURCE, SPANS, SpanDescriptor,
 };
 use gym_telemetry_core::{MetricDescriptor, SpanKind, span};
 
@@ -68,6 +68,7 @@ fn every_attribute_has_an_entry_and_every_entry_a_place() {
         .chain(events)
         .chain(metrics)
         .chain(RESOURCE.iter().copied())
+        .chain(LOG.iter().copied())
         .collect();
     let listed: Vec<_> = ATTRIBUTES.iter().map(|attribute| attribute.key).collect();
     assert_eq!(listed, placed.into_iter().collect::<Vec<_>>());
@@ -131,10 +132,10 @@ fn registry() -> String {
             .for_each(|key| line(format!("  {key}")));
     }
     for attribute in ATTRIBUTES {
-        let place = if RESOURCE.contains(&attribute.key) {
-            "resource"
-        } else {
-            ""
+        let place = match attribute.key {
+            key if RESOURCE.contains(&key) => "resource",
+            key if LOG.contains(&key) => "log",
+            _ => "",
         };
         line(format!(
             "attribute {} {:?} {place}",

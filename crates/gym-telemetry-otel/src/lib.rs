@@ -44,6 +44,7 @@ mod fork;
 mod future;
 mod handle;
 mod handover;
+mod health;
 mod lifecycle;
 mod logs;
 mod memory;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use gym_telemetry_core::SpanKind;
 use gym_telemetry_core::metric::{MetricDescriptor, MetricKind};
 use gym_telemetry_core::registry::{
-    self, ATTRIBUTES, AttributeDescriptor, EVENTS, EventDescriptor, METRICS, RESOURCE, SPANS,
+    self, ATTRIBUTES, AttributeDescriptor, EVENTS, EventDescriptor, LOG, METRICS, RESOURCE, SPANS,
     SpanDescriptor, ValueKind,
 };
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -82,6 +82,20 @@ impl Findings {
         }
         for metric in received.metrics() {
             findings.metric(registry, metric);
+        }
+        let requests = received.logs.iter();
+        for logs in requests.flat_map(|request| &request.body.resource_logs) {
+            let resource = logs.resource.as_ref().expect("log records have a resource");
+            findings.resource(registry, &resource.attributes);
+            for record in logs.scope_logs.iter().flat_map(|logs| &logs.log_records) {
+                // All others are the application's.
+                let ours = record.attributes.iter();
+                let ours: Vec<_> = ours
+                    .filter(|pair| LOG.contains(&&*pair.key))
+                    .cloned()
+                    .collect();
+                findings.attributes(registry, "log records", &ours, LOG);
+            }
         }
         findings
     }

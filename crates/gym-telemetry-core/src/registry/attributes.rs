@@ -10,6 +10,8 @@ const fn of(key: &'static str, kind: ValueKind) -> AttributeDescriptor {
 
 /// Every attribute of spans, events, metrics and resources, sorted by key.
 pub static ATTRIBUTES: &[AttributeDescriptor] = &[
+    of(attribute::CODE_FILE_PATH, Text),
+    of(attribute::CODE_LINE_NUMBER, Integer),
     of(attribute::DEPLOYMENT_ENVIRONMENT, Text),
     of(attribute::ERROR_TYPE, Text),
     of(attribute::EXCEPTION_ESCAPED, Text),
@@ -137,6 +139,9 @@ pub static ATTRIBUTES: &[AttributeDescriptor] = &[
     of(attribute::NETWORK_PROTOCOL_VERSION, Text),
     of(attribute::RANK, Integer),
     of(attribute::WORLD_SIZE, Integer),
+    of(attribute::OTEL_COMPONENT_NAME, Text),
+    of(attribute::OTEL_COMPONENT_TYPE, Text),
+    of(attribute::OTEL_SPAN_SAMPLING_RESULT, Text),
     of(attribute::PROCESS_PID, Integer),
     of(attribute::SERVER_ADDRESS, Text),
     of(attribute::SERVER_PORT, Integer),
@@ -159,6 +164,9 @@ pub static ATTRIBUTES: &[AttributeDescriptor] = &[
     of(attribute::WANDB_ENTITY, Text),
     of(attribute::WANDB_PROJECT, Text),
 ];
+
+/// The attributes that log records may have besides those of the application.
+pub static LOG: &[&str] = &[attribute::CODE_FILE_PATH, attribute::CODE_LINE_NUMBER];
 
 /// The attributes of a process, which stand on the resource of all it exports. The caller may add others.
 pub static RESOURCE: &[&str] = &[

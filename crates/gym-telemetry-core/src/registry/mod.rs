@@ -21,7 +21,7 @@ use crate::metric::{self, MetricDescriptor};
 use crate::span::SpanKind;
 use crate::{SpanGroup, attribute, event};
 
-pub use self::attributes::{ATTRIBUTES, RESOURCE};
+pub use self::attributes::{ATTRIBUTES, LOG, RESOURCE};
 pub use self::spans::SPANS;
 
 /// Every metric, sorted by name.

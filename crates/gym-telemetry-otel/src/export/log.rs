@@ -13,8 +13,9 @@ use super::console::{Console, unix_nanos};
 use super::otlp::Otlp;
 use super::readable::ReadableLogs;
 use super::report::{BuildError, ExportReport};
+use crate::health::{Component, component};
 use crate::logs::Record;
-use crate::settings::{ExporterKind, Settings, SignalKind};
+use crate::settings::{ExporterKind, Protocol, Settings, SignalKind};
 use crate::thread::{Delivery, Job, LogSink};
 
 /// The exporter of log records.
@@ -85,6 +86,18 @@ impl LogPipe {
 impl LogSink for LogPipe {
     fn export(&self, records: Vec<Record>) -> Job<'_, Delivery> {
         Box::pin(async { self.export(records).await.to(self.destination()) })
+    }
+
+    fn component(&self) -> Component {
+        match &self.sink {
+            Sink::Otlp(logs) => match logs.otlp.protocol() {
+                Protocol::Grpc => component!("otlp_grpc_log_exporter"),
+                Protocol::HttpProtobuf => component!("otlp_http_log_exporter"),
+                Protocol::HttpJson => component!("otlp_http_json_log_exporter"),
+            },
+            Sink::Console(_) => component!("console_log_exporter"),
+            Sink::Readable(_) => component!("stdout_log_exporter"),
+        }
     }
 
     fn shut_down(&self, _budget: Duration) -> Result<(), String> {

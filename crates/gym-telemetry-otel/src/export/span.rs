@@ -9,7 +9,8 @@ use super::console::Console;
 use super::otlp::{Otlp, OtlpSpans};
 use super::readable::ReadableSpans;
 use super::report::{BuildError, ExportReport};
-use crate::settings::{ExporterKind, Settings, SignalKind};
+use crate::health::{Component, component};
+use crate::settings::{ExporterKind, Protocol, Settings, SignalKind};
 use crate::thread::{Batch, Delivery, Job, SpanSink};
 
 /// The exporter of spans.
@@ -80,6 +81,18 @@ impl SpanSink for SpanPipe {
         }
         let batch = batch.to_span_data();
         Box::pin(async { self.export(batch).await.to(self.destination()) })
+    }
+
+    fn component(&self) -> Component {
+        match &self.sink {
+            Sink::Otlp(otlp) => match otlp.protocol() {
+                Protocol::Grpc => component!("otlp_grpc_span_exporter"),
+                Protocol::HttpProtobuf => component!("otlp_http_span_exporter"),
+                Protocol::HttpJson => component!("otlp_http_json_span_exporter"),
+            },
+            Sink::Console(_) => component!("console_span_exporter"),
+            Sink::Readable(_) => component!("stdout_span_exporter"),
+        }
     }
 
     fn shut_down(&self, _budget: Duration) -> Result<(), String> {

@@ -55,6 +55,11 @@ impl LogQueue {
         self.batch.size
     }
 
+    /// How many records there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.batch.queue
+    }
+
     /// Whether records are taken.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)

@@ -19,6 +19,7 @@ type Callback = dyn Fn(&mut Observer<'_>) + Send + Sync;
 
 static CALLBACKS: Mutex<BTreeMap<u64, Arc<Callback>>> = Mutex::new(BTreeMap::new());
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
+static PANICS: AtomicU64 = AtomicU64::new(0);
 
 /// Registers a callback that reports the present values of one or more metrics whenever metrics are collected.
 ///
@@ -171,6 +172,11 @@ pub(super) struct Report {
     attributes: Vec<KeyValue>,
 }
 
+/// How often a callback panicked.
+pub(super) fn panics() -> u64 {
+    PANICS.load(Ordering::Relaxed)
+}
+
 /// Calls every callback and returns what they report.
 pub(super) fn read_all() -> Vec<Report> {
     // Callbacks may register and drop observations: none may run under the lock.
@@ -185,6 +191,7 @@ pub(super) fn read_all() -> Vec<Report> {
         let dropped = contain(|| drop(callback));
         if let Err(panic) = called.and(dropped) {
             reports.truncate(before);
+            PANICS.fetch_add(1, Ordering::Relaxed);
             warn(
                 "metric callback",
                 &format_args!("a callback that reports metrics {panic}; its values are left out"),

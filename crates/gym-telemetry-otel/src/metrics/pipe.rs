@@ -1,7 +1,7 @@
 //! Where metrics go.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::resource::v1::Resource as ProtoResource;
@@ -13,10 +13,11 @@ use opentelemetry_sdk::metrics::data::{
 };
 
 use super::gym::observe_success_rate;
-use super::observe::Observation;
+use super::observe::{self, Observation};
 use super::provider::Provider;
 use crate::export::{BuildError, Cause, Console, ExportReport, Otlp, ReadableMetrics};
-use crate::settings::{ExporterKind, Settings, Signal, SignalKind};
+use crate::health::{Component, Durations, Ending, component};
+use crate::settings::{ExporterKind, Protocol, Settings, Signal, SignalKind};
 use crate::thread::{Delivery, Job, MetricSink};
 
 /// Turns all instruments on.
@@ -38,6 +39,7 @@ pub(crate) fn uninstall() {
 pub(crate) struct MetricsPipe {
     provider: Arc<Provider>,
     sink: Sink,
+    collections: Durations,
     _success_rate: Observation,
 }
 
@@ -72,6 +74,7 @@ impl MetricsPipe {
         Ok(Some(Self {
             provider: Provider::install(settings.temporality),
             sink,
+            collections: Durations::of_collections(),
             _success_rate: observe_success_rate(),
         }))
     }
@@ -90,7 +93,15 @@ impl MetricsPipe {
     ///
     /// Dropping the future gives this export up; the values come again with the next one.
     pub(crate) async fn collect_and_export(&self) -> ExportReport {
-        let Ok(metrics) = self.provider.collect() else {
+        let (started, panics) = (Instant::now(), observe::panics());
+        let metrics = self.provider.collect();
+        let ending = match &metrics {
+            Ok(_) if observe::panics() > panics => Ending::CallbackPanic,
+            Ok(_) => Ending::Success,
+            Err(_) => Ending::Failure,
+        };
+        self.collections.note(started.elapsed(), ending);
+        let Ok(metrics) = metrics else {
             return ExportReport {
                 cause: Some(Cause::NotCollected),
                 ..ExportReport::default()
@@ -146,6 +157,18 @@ impl Sink {
 impl MetricSink for MetricsPipe {
     fn collect_and_export(&self) -> Job<'_, Delivery> {
         Box::pin(async { self.collect_and_export().await.to(self.destination()) })
+    }
+
+    fn component(&self) -> Option<Component> {
+        Some(match &self.sink {
+            Sink::Otlp { otlp, .. } => match otlp.protocol() {
+                Protocol::Grpc => component!("otlp_grpc_metric_exporter"),
+                Protocol::HttpProtobuf => component!("otlp_http_metric_exporter"),
+                Protocol::HttpJson => component!("otlp_http_json_metric_exporter"),
+            },
+            Sink::Console(_) => component!("console_metric_exporter"),
+            Sink::Readable(_) => component!("stdout_metric_exporter"),
+        })
     }
 
     fn shut_down(&self, _budget: Duration) -> Result<(), String> {

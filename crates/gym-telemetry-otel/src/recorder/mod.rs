@@ -155,8 +155,12 @@ impl Recorder {
         }
     }
 
+    /// How many spans may be open, queued or in export at one time.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.settings.max_spans as u64
+    }
+
     /// Spans that were to be recorded, dropped ones included.
-    #[cfg(test)]
     pub(crate) fn created(&self) -> u64 {
         self.lanes.counts().0 + self.counts.refused.get()
     }

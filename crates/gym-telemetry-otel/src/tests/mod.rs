@@ -4,6 +4,7 @@ mod building;
 mod contexts;
 mod exporter;
 mod futures;
+mod health;
 mod host_exporter;
 mod host_meters;
 mod host_provider;

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::request::Request;
 use super::sink::{Delivery, Job};
 use crate::contain::Contained;
+use crate::health::Ending;
 
 /// Requests that wait.
 pub(super) struct Inbox {
@@ -26,6 +27,20 @@ pub(super) enum GaveUp {
     Broken(String),
     /// A shutdown ran out of time.
     OutOfTime,
+}
+
+/// How an export ended that brought this.
+pub(super) fn ending(result: &Result<Delivery, GaveUp>) -> Ending {
+    match result {
+        // Trouble with everything delivered is a remark of the collector.
+        Ok(delivery)
+            if delivery.failed == 0 && (delivery.exported > 0 || delivery.trouble.is_none()) =>
+        {
+            Ending::Success
+        }
+        Ok(_) | Err(GaveUp::Broken(_)) => Ending::Failure,
+        Err(GaveUp::OutOfTime) => Ending::TimeOut,
+    }
 }
 
 impl Inbox {

@@ -7,11 +7,12 @@ use std::task::Poll;
 use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
 
-use super::inbox::{GaveUp, Inbox};
+use super::inbox::{GaveUp, Inbox, ending};
 use super::request::{Request, time_until};
 use super::schedule::Schedule;
 use super::sink::{Delivery, LogSink};
 use crate::contain::contain;
+use crate::health::{Durations, component};
 use crate::logs::LogQueue;
 use crate::warn::warn;
 
@@ -22,6 +23,7 @@ pub(super) struct Logs {
     sink: Option<Box<dyn LogSink>>,
     schedule: Schedule,
     inbox: Inbox,
+    exports: Durations,
     /// When the oldest record has waited long enough.
     due: Option<Instant>,
     /// Why there is no exporter, or why an export failed since the last flush.
@@ -49,12 +51,15 @@ impl Logs {
             Ok(sink) => (Some(sink), None),
             Err(failure) => (None, Some(failure)),
         };
+        let component = sink.as_ref().map(|sink| sink.component());
+        let component = component.unwrap_or(component!("custom_log_exporter"));
         if sink.is_none() {
             queue.close(DropReason::NoExporter);
             queue.discard(DropReason::NoExporter);
         }
         Self {
             queue,
+            exports: Durations::of_exports(component),
             sink,
             schedule,
             inbox,
@@ -148,10 +153,12 @@ impl Logs {
         let records = self.queue.take(self.queue.batch_size());
         let count = records.len() as u64;
         let limit = self.schedule.export_timeout;
+        let started = Instant::now();
         let result = self
             .inbox
             .watch(limit, deadline, || sink.export(records))
             .await;
+        self.exports.note(started.elapsed(), ending(&result));
         let in_time = !matches!(result, Err(GaveUp::OutOfTime));
         self.is_out_of_time |= !in_time;
         let delivery = result.unwrap_or_else(|gave_up| Delivery {

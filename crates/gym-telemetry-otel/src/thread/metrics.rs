@@ -1,16 +1,20 @@
 //! The metrics' part of the telemetry thread.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use gym_telemetry_core::receipt::{Outcome, SignalReceipt};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::inbox::{GaveUp, Inbox};
+use super::inbox::{GaveUp, Inbox, ending};
 use super::request::{Request, time_until};
 use super::schedule::Schedule;
 use super::sink::{Delivery, MetricSink};
 use crate::contain::contain;
+use crate::health::{Durations, Points, observe_points};
+use crate::metrics::Observation;
 use crate::warn::warn;
 
 /// Reads and exports all instruments at an interval.
@@ -22,6 +26,11 @@ pub(super) struct Metrics {
     receipt: SignalReceipt,
     /// Why there is no exporter, or why the last export failed.
     failure: Option<String>,
+    exports: Option<Durations>,
+    points: Arc<Points>,
+    /// Ends when no span is exported any more; the last metrics tell what became of them all.
+    spans_end: Option<oneshot::Receiver<()>>,
+    _observed: Option<Observation>,
 }
 
 enum Wake {
@@ -38,12 +47,19 @@ impl Metrics {
         schedule: Schedule,
         sink: Result<Box<dyn MetricSink>, String>,
         inbox: Inbox,
+        spans_end: oneshot::Receiver<()>,
     ) -> Self {
         let (sink, failure) = match sink {
             Ok(sink) => (Some(sink), None),
             Err(failure) => (None, Some(failure)),
         };
+        let points = Arc::default();
+        let component = sink.as_ref().and_then(|sink| sink.component());
         Self {
+            exports: component.map(Durations::of_exports),
+            _observed: component.map(|component| observe_points(&points, component)),
+            points,
+            spans_end: Some(spans_end),
             sink,
             schedule,
             inbox,
@@ -106,10 +122,14 @@ impl Metrics {
     async fn export(&mut self, deadline: Option<Instant>) -> bool {
         let Some(sink) = &self.sink else { return true };
         let limit = self.schedule.export_timeout;
+        let started = Instant::now();
         let result = self
             .inbox
             .watch(limit, deadline, || sink.collect_and_export())
             .await;
+        if let Some(exports) = &self.exports {
+            exports.note(started.elapsed(), ending(&result));
+        }
         let Delivery {
             exported,
             failed,
@@ -124,6 +144,7 @@ impl Metrics {
         };
         self.receipt.exported += exported;
         self.receipt.failed += failed;
+        self.points.add(exported, failed);
         // Trouble with everything delivered is a remark of the collector.
         let is_lost = failed > 0 || exported == 0;
         if let Some(trouble) = &trouble {
@@ -148,6 +169,12 @@ impl Metrics {
     }
 
     async fn shut_down(&mut self, deadline: Instant) -> SignalReceipt {
+        if let Some(end) = self.spans_end.take() {
+            // Not for longer than leaves time for the metrics.
+            let now = Instant::now();
+            let patience = deadline.saturating_duration_since(now) / 2;
+            let _ = timeout_at(now + patience, end).await;
+        }
         let in_time = self.export(Some(deadline)).await;
         let stopped = match self.sink.take() {
             None => Ok(()),

@@ -23,6 +23,7 @@ use std::thread::ThreadId;
 
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 pub(crate) use host_sink::HostSpanSink;
 pub(crate) use schedule::Schedule;
@@ -30,6 +31,7 @@ pub(crate) use sink::{Batch, Delivery, Job, LogSink, MetricSink, SdkSpanSink, Sp
 
 use crate::contain::{Contained, contain};
 use crate::fork;
+use crate::health::{component, observe_logs, observe_spans};
 use crate::logs::{LogQueue, silence_thread};
 use crate::recorder::Recorder;
 use crate::warn::warn;
@@ -113,14 +115,31 @@ impl Telemetry {
                         logs: Err(format!("the exporter {panic}")),
                     })
                 };
-                let spans = spans.map(|(recorder, schedule)| {
+                let _observed = metrics.is_some().then(|| {
+                    let none = component!("none");
+                    let to_spans = sinks.spans.as_ref().map_or(none, |sink| sink.component());
+                    let to_logs = sinks.logs.as_ref().map_or(none, |sink| sink.component());
+                    (
+                        spans.map(|(recorder, _)| observe_spans(recorder, to_spans)),
+                        logs.as_ref().map(|(queue, _)| observe_logs(queue, to_logs)),
+                    )
+                });
+                // Dropped with the job of the spans, or at once if there is none.
+                let (last_span, spans_end) = oneshot::channel::<()>();
+                let spans = spans.map(move |(recorder, schedule)| {
                     complain("spans", &sinks.spans);
-                    spans::Spans::new(recorder, schedule, sinks.spans, Inbox::new(from_spans)).run()
+                    let job =
+                        spans::Spans::new(recorder, schedule, sinks.spans, Inbox::new(from_spans));
+                    async move {
+                        job.run().await;
+                        drop(last_span);
+                    }
                 });
                 let metrics = metrics.map(|schedule| {
                     complain("metrics", &sinks.metrics);
                     metrics_built.store(sinks.metrics.is_ok(), Ordering::Relaxed);
-                    metrics::Metrics::new(schedule, sinks.metrics, Inbox::new(from_metrics)).run()
+                    let inbox = Inbox::new(from_metrics);
+                    metrics::Metrics::new(schedule, sinks.metrics, inbox, spans_end).run()
                 });
                 let logs = logs.map(|(queue, schedule)| {
                     complain("log records", &sinks.logs);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
+use crate::health::{Component, component};
 use crate::logs::Record as LogRecord;
 use crate::recorder::{Anchor, Encoder, Record, SpanLimits, span_data};
 
@@ -53,6 +54,11 @@ pub(crate) trait SpanSink {
     /// Exports a batch, of which the future keeps what it needs. Dropping the future gives the batch up.
     fn export<'a>(&'a self, batch: &Batch<'_>) -> Job<'a, Delivery>;
 
+    /// What it is called where telemetry tells about itself.
+    fn component(&self) -> Component {
+        component!("custom_span_exporter")
+    }
+
     /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
     fn shut_down(&self, budget: Duration) -> Result<(), String>;
 }
@@ -62,6 +68,11 @@ pub(crate) trait LogSink {
     /// Exports records. Dropping the future gives them up.
     fn export(&self, records: Vec<LogRecord>) -> Job<'_, Delivery>;
 
+    /// What it is called where telemetry tells about itself.
+    fn component(&self) -> Component {
+        component!("custom_log_exporter")
+    }
+
     /// Lets go of what it holds; nothing is exported afterwards. `budget` is what is left of the shutdown's time.
     fn shut_down(&self, budget: Duration) -> Result<(), String>;
 }
@@ -70,6 +81,11 @@ pub(crate) trait LogSink {
 pub(crate) trait MetricSink {
     /// Reads all instruments and exports what they show.
     fn collect_and_export(&self) -> Job<'_, Delivery>;
+
+    /// What it is called where telemetry tells about itself; `None` if it exports nothing itself.
+    fn component(&self) -> Option<Component> {
+        None
+    }
 
     /// Ends when there is something to do before the next export is due. Dropping it loses nothing.
     fn stirred(&self) -> Job<'_, ()> {

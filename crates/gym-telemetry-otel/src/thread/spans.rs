@@ -5,14 +5,16 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use gym_telemetry_core::env;
 use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
 
-use super::inbox::{GaveUp, Inbox};
+use super::inbox::{GaveUp, Inbox, ending};
 use super::request::{Request, time_until};
 use super::schedule::Schedule;
 use super::sink::{Batch, Delivery, SpanSink};
 use crate::contain::contain;
+use crate::health::{Durations, component};
 use crate::recorder::{Anchor, Record, Recorder};
 use crate::warn::warn;
 
@@ -35,6 +37,9 @@ pub(super) struct Spans {
     second_look: Option<Instant>,
     /// Why there is no exporter, or why an export failed since the last flush.
     failure: Option<String>,
+    exports: Durations,
+    /// How many spans without room are known.
+    told_full: u64,
 }
 
 enum Wake {
@@ -57,7 +62,11 @@ impl Spans {
             Ok(sink) => (Some(sink), None),
             Err(failure) => (None, Some(failure)),
         };
+        let component = sink.as_ref().map(|sink| sink.component());
+        let component = component.unwrap_or(component!("custom_span_exporter"));
         let mut spans = Self {
+            exports: Durations::of_exports(component),
+            told_full: 0,
             recorder,
             sink,
             schedule,
@@ -133,6 +142,9 @@ impl Spans {
     async fn look(&mut self) {
         self.recorder.drain(&mut self.queue);
         let is_starved = self.recorder.was_starved();
+        if is_starved {
+            self.tell_of_lack_of_room();
+        }
         if !self.queue.is_empty() {
             // Also if all of it is exported now: whoever ends the next span believes that this is known.
             self.due
@@ -182,10 +194,12 @@ impl Spans {
             limits: self.recorder.limits(),
         };
         let limit = self.schedule.export_timeout;
+        let started = Instant::now();
         let result = self
             .inbox
             .watch(limit, deadline, || sink.export(&batch))
             .await;
+        self.exports.note(started.elapsed(), ending(&result));
         let in_time = !matches!(result, Err(GaveUp::OutOfTime));
         let delivery = result.unwrap_or_else(|gave_up| Delivery {
             exported: 0,
@@ -222,6 +236,23 @@ impl Spans {
         } else {
             // A remark of the collector.
             warn(cause, &format_args!("spans: {trouble}"));
+        }
+    }
+
+    /// Warns of spans that found no room since the last time.
+    fn tell_of_lack_of_room(&mut self) {
+        let dropped = self.recorder.counts.queue_full.get();
+        if dropped > self.told_full {
+            let room = self.recorder.capacity();
+            self.told_full = dropped;
+            warn(
+                "spans: no room",
+                &format_args!(
+                    "{dropped} spans were dropped so far: {room} are open or wait for an export, and there is room for no more \
+                     ({})",
+                    env::OTEL_BSP_MAX_QUEUE_SIZE
+                ),
+            );
         }
     }
 
@@ -264,6 +295,7 @@ impl Spans {
         let in_time = self.export_queue(Some(deadline)).await;
         self.discard_queue(DropReason::DeadlineExceeded);
         let stopped = self.stop_sink(deadline);
+        self.tell_of_lack_of_room();
         let mut receipt = self.recorder.receipt();
         receipt.outcome = match (self.outcome(), stopped) {
             _ if !in_time => Outcome::TimedOut,

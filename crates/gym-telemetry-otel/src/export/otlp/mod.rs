@@ -96,6 +96,15 @@ impl Otlp {
         })
     }
 
+    /// What it speaks.
+    pub(crate) fn protocol(&self) -> Protocol {
+        match (&self.transport, &self.encoding) {
+            (Transport::Grpc(_), _) => Protocol::Grpc,
+            (Transport::Http(_), Encoding::Protobuf) => Protocol::HttpProtobuf,
+            (Transport::Http(_), Encoding::Json) => Protocol::HttpJson,
+        }
+    }
+
     /// The endpoint as it may be shown.
     pub(crate) fn destination(&self) -> &str {
         &self.destination

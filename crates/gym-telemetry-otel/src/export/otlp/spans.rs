@@ -24,6 +24,7 @@ use super::Otlp;
 use super::encoding::Encoding;
 use crate::export::report::{BuildError, Cause, ExportReport};
 use crate::recorder::Encoder;
+use crate::settings::Protocol;
 use crate::thread::Batch as SpanBatch;
 
 /// An exporter of spans.
@@ -65,6 +66,11 @@ impl OtlpSpans {
     /// The endpoint as it may be shown.
     pub(crate) fn destination(&self) -> &str {
         self.courier.otlp.destination()
+    }
+
+    /// What the collector is spoken to in.
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.courier.otlp.protocol()
     }
 
     /// The request with a batch; `None` if it is not to be in protocol buffers.
