@@ -187,6 +187,8 @@ fn what_runs_export_and_what_the_registry_says_are_one() {
     assert_eq!(failed.code(), Some(1), "{}", failed.stderr());
 
     let received = collector.received();
+    assert!(!received.traces.is_empty() && !received.metrics.is_empty());
+    assert!(received.log_records().next().is_some());
     let registry = Registry::whole();
     let Findings { wrong, met } = Findings::of(&received, &registry);
     assert_eq!(wrong, BTreeSet::new());

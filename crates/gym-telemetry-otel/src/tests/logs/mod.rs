@@ -43,8 +43,14 @@ fn find<'a>(received: &'a Received, message: &str) -> &'a LogRecord {
 
 #[test]
 fn records_have_the_ids_of_the_span_they_were_made_in() {
-    for protocol in ["grpc", "http/protobuf"] {
-        let variables = [ON_REQUEST, ("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", protocol)];
+    let grpc = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+    for (protocol, path) in [("grpc", grpc), ("http/protobuf", "/v1/logs")] {
+        let variables = [
+            ON_REQUEST,
+            ("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", protocol),
+            ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "x-signal=logs"),
+            ("TEST_PATH", path),
+        ];
         alone(&variables, || {
             let collector = Collector::start();
             let handle = init(&with_logs(&collector.endpoint()));
@@ -109,6 +115,10 @@ fn records_have_the_ids_of_the_span_they_were_made_in() {
                 let record = find(&received, message);
                 assert!(record.trace_id.is_empty() && record.span_id.is_empty());
             }
+            let request = &received.logs[0];
+            assert_eq!(Ok(request.path.clone()), std::env::var("TEST_PATH"));
+            assert_eq!(request.header("x-signal"), ["logs"]);
+            assert_eq!(received.traces[0].header("x-signal"), [""; 0]);
             let (resource, scope, record) = received.scoped_logs().next().expect("a record");
             let service = text(&resource.attributes, "service.name");
             assert_eq!(service.as_deref(), Some("nemo-gym/policy_model"));
@@ -292,5 +302,35 @@ fn logs_alone_are_enough_and_continue_the_trace_of_the_caller() {
         assert!(received.traces.is_empty() && received.metrics.is_empty());
         assert!(handle.shutdown(PATIENCE).is_complete());
         assert!(!handle.is_exporting());
+    });
+}
+
+#[test]
+#[expect(unsafe_code, reason = "only the C library can fork a process")]
+fn a_forked_child_logs_for_itself_from_its_first_word_on() {
+    alone(&[ON_REQUEST], || {
+        let collector = Collector::start();
+        let handle = init(&with_logs(&collector.endpoint()));
+        tracing::info!("of the parent");
+        // SAFETY: the child uses what this test is about and leaves without returning to the harness.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0, "cannot fork");
+        if child == 0 {
+            let succeeded = catch_unwind(AssertUnwindSafe(|| {
+                tracing::info!("of the child");
+                let receipt = handle.shutdown(PATIENCE);
+                receipt.is_complete() && receipt.logs.exported == 1
+            }));
+            let failed = !matches!(succeeded, Ok(true));
+            // SAFETY: ends this process without running the exit handlers of the harness.
+            unsafe { libc::_exit(i32::from(failed)) };
+        }
+        let mut status = 0;
+        // SAFETY: the child is ours and `status` outlives the call.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0, "the child failed");
+        assert!(handle.shutdown(PATIENCE).is_complete());
+        let received = collector.received();
+        assert_eq!(bodies(&received), ["of the child", "of the parent"]);
     });
 }
