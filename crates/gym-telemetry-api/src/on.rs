@@ -44,7 +44,7 @@ pub const TELEMETRY_COMPILED_IN: bool = true;
 pub mod __private {
     pub use super::span::{
         MANAGED_SPAN, ONCE, TRACED_FUNCTION, UNGATED_SPAN, add_current_event, add_event, conclude,
-        enter, is_enabled, is_recording_process, never, start,
+        enter, is_enabled, is_recording_process, never, recorded, run, start,
     };
     pub use crate::literal::literal;
     pub use gym_telemetry_otel::propagation::{PropagationSettings, propagation_settings, warn};

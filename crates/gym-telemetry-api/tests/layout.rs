@@ -127,6 +127,13 @@ async fn with_attribute(seed: u8) -> u64 {
     u64::from(big[7])
 }
 
+#[trace_fn(group::AGENT, "traced", err, "seed" => seed)]
+async fn with_fallible_attribute(seed: u8) -> Result<u64, std::fmt::Error> {
+    let big = [seed; 512];
+    yield_once().await;
+    Ok(u64::from(big[7]))
+}
+
 /// The local serves telemetry only, and is borrowed by it across the await.
 async fn plain_and_short(seed: u8) -> u64 {
     let big = [seed; 512];
@@ -164,6 +171,19 @@ fn compiled_out_futures_are_as_large_as_without() {
     let size = size_of_val(&plain_and_short(1));
     assert!(size < 512, "the local is not needed after the await");
     assert_eq!(size_of_val(&borrowed_across_the_await(1)), size);
+}
+
+#[test]
+fn a_future_in_a_span_is_held_once() {
+    let alone = size_of_val(&plain(1));
+    for wrapped in [
+        size_of_val(&in_span!(group::ROLLOUT, "wrapped", "one" => 1; plain(1))),
+        size_of_val(&in_span!(group::ROLLOUT, "wrapped", err; with_fallible_attribute(1))),
+        size_of_val(&with_attribute(1)),
+        size_of_val(&with_fallible_attribute(1)),
+    ] {
+        assert!(wrapped < alone + 256, "{wrapped} bytes around {alone}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use gym_telemetry_core::value::StrArray;
 use gym_telemetry_core::{Redaction, ToValue, Value};
 use opentelemetry::{Array, Key, KeyValue, StringValue, Value as OtelValue};
 
-use crate::recorder::{Entry, Owned, Scratch, SpanLimits, cut, with_entry};
+use crate::recorder::{Entry, Owned, Scratch, SpanLimits, Writer, cut, with_entry};
 
 /// Collects attributes; the closures that describe a span, an event or a link get one.
 ///
@@ -23,7 +23,7 @@ pub struct Attributes<'a> {
 #[derive(Debug)]
 enum Sink<'a> {
     /// To a span, one by one.
-    Record(&'a Owned),
+    Record(Writer<'a>),
     /// The same, for a span that somebody else owns.
     Entry(Entry),
     Event(&'a mut EventAttributes),
@@ -36,9 +36,9 @@ enum Sink<'a> {
 
 impl<'a> Attributes<'a> {
     #[inline]
-    pub(crate) fn of_record(record: &'a Owned) -> Self {
+    pub(crate) fn of_record(record: impl Into<Writer<'a>>) -> Self {
         Self {
-            sink: Sink::Record(record),
+            sink: Sink::Record(record.into()),
             redaction: None,
         }
     }
@@ -90,13 +90,17 @@ impl<'a> Attributes<'a> {
             return;
         };
         let key = key.into();
-        // The way of nearly all attributes.
-        if let (Sink::Record(record), None, Cow::Borrowed(key)) = (&self.sink, self.redaction, &key)
-            && record.append_attribute(key, &value, false)
-        {
-            return;
+        // The way of nearly all attributes. What takes it is not to have its address handed out, nor is `self`.
+        if let (Sink::Record(record), None) = (&self.sink, self.redaction) {
+            if let Cow::Borrowed(key) = key
+                && record.append_attribute(key, &value, false)
+            {
+                return;
+            }
+            set_unlogged(record.copy(), key, value);
+        } else {
+            self.put(key, value);
         }
-        self.put(key, value);
     }
 
     #[cold]
@@ -120,6 +124,17 @@ impl<'a> Attributes<'a> {
             } => list.set(key.into(), own(value, *value_length), *limit),
         }
     }
+}
+
+/// Sets an attribute that the log does not hold.
+#[cold]
+#[inline(never)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what is borrowed has to be in memory"
+)]
+fn set_unlogged(record: Writer<'_>, key: Cow<'static, str>, value: Value<'_>) {
+    set_on(&record, key, value, false);
 }
 
 /// Sets an attribute of a span. No foreign code runs in here.

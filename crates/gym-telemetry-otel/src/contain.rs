@@ -13,6 +13,8 @@ pub(crate) struct Panic {
 }
 
 impl Panic {
+    #[cold]
+    #[inline(never)]
     fn from_payload(payload: Box<dyn Any + Send>) -> Self {
         let message = message_of(&*payload).map(str::to_owned);
         if message.is_none() {
@@ -41,6 +43,7 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> Option<&str> {
 }
 
 /// Runs `f` and catches its panic. What it leaves half done must be fit for use all the same.
+#[inline]
 pub(crate) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(f)).map_err(Panic::from_payload)
 }

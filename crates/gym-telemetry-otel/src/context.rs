@@ -110,9 +110,7 @@ impl Context {
 /// It cannot be sent to another thread. Guards may be dropped in any order.
 #[derive(Debug)]
 #[must_use = "the context is current only as long as the guard lives"]
-pub struct ContextGuard(
-    #[expect(dead_code, reason = "it is there to be dropped")] Guard<Box<Context>>,
-);
+pub struct ContextGuard(#[expect(dead_code, reason = "it is there to be dropped")] Guard);
 
 /// Wraps `f` so that it runs in the context that is current now: for threads and `spawn_blocking`.
 ///

@@ -15,12 +15,19 @@ pub fn is_exporting_process() -> bool {
 }
 
 /// Evaluates an argument of a macro. A panic in it is counted and answered with `None`.
+#[inline]
 pub fn contain<T>(argument: impl FnOnce() -> T) -> Option<T> {
     let value = contain::contain(argument);
-    if value.is_err()
-        && let Some(recorder) = process::recorder()
-    {
-        recorder.counts.panics.add(1);
+    if value.is_err() {
+        count_panic();
     }
     value.ok()
+}
+
+#[cold]
+#[inline(never)]
+fn count_panic() {
+    if let Some(recorder) = process::recorder() {
+        recorder.counts.panics.add(1);
+    }
 }

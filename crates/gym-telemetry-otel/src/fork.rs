@@ -27,10 +27,11 @@ pub(crate) fn watch() {
 )]
 fn register() {
     unsafe extern "C" fn in_child() {
-        // Only async-signal-safe work is allowed here: an atomic addition, and a store to a thread local without
-        // destructor.
+        // Only async-signal-safe work is allowed here: an atomic addition and an atomic store, and stores to
+        // thread locals without destructors.
         GENERATION.fetch_add(1, Ordering::Relaxed);
         crate::recorder::forget_lane();
+        crate::process::forget_recorder();
     }
     // SAFETY: `in_child` lives as long as the program and keeps the contract of fork handlers: it neither
     // allocates, locks nor unwinds.

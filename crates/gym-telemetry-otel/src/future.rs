@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use crate::contain;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::recorder::{run_in, run_in_context};
+use crate::recorder::{Around, run_in, run_in_context};
 use crate::span::Span;
 
 /// Attaches spans and contexts to futures.
@@ -34,12 +34,13 @@ pub trait FutureExt: Future + Sized {
     #[inline]
     fn in_span(self, span: Span) -> InSpan<Self> {
         InSpan {
-            span: (!span.is_nothing()).then_some(span),
-            future: Some(self),
+            future: self,
+            around: Around::new(span),
         }
     }
 
     /// Like [`in_span`](Self::in_span); an `Err` also makes the span fail.
+    #[inline]
     fn in_span_err<T, E>(self, span: Span) -> InSpanErr<Self>
     where
         Self: Future<Output = Result<T, E>>,
@@ -73,28 +74,18 @@ pin_project! {
     #[derive(Debug)]
     #[must_use = "futures do nothing unless they are awaited"]
     pub struct InSpan<F> {
-        // `None` when the future is done, and from the beginning if nothing is recorded.
-        span: Option<Span>,
-        // `None` only while this is being dropped.
         #[pin]
-        future: Option<F>,
+        future: F,
+        // Dropped after the future, and ends the span then. Holds nothing when the future is done, and from the
+        // beginning if nothing is recorded.
+        around: Around,
     }
 
     impl<F> PinnedDrop for InSpan<F> {
         fn drop(this: Pin<&mut Self>) {
-            let this = this.project();
-            if let Some(span) = this.span.take() {
-                drop_within(span, this.future);
-            }
+            this.project().around.enter();
         }
     }
-}
-
-#[inline(never)]
-fn drop_within<F>(span: Span, mut future: Pin<&mut Option<F>>) {
-    run_in(&span, || future.set(None));
-    // A panic that unwinds meanwhile came from elsewhere: the one of this future was seen when it was polled.
-    span.end();
 }
 
 impl<F> InSpan<F> {
@@ -109,46 +100,37 @@ impl<F> InSpan<F> {
         F: Future<Output = T>,
     {
         let this = self.project();
-        let future = this
-            .future
-            .as_pin_mut()
-            .expect("a future is not polled while it is dropped");
-        if this.span.is_none() {
-            return future.poll(context);
+        if this.around.span().is_nothing() {
+            this.future.poll(context)
+        } else {
+            poll_within(this.around, this.future, context, inspect)
         }
-        poll_within(this.span, future, context, inspect)
     }
 }
 
 // Out of line: where nothing is recorded, polling stays small.
 #[inline(never)]
 fn poll_within<F: Future>(
-    place: &mut Option<Span>,
+    around: &mut Around,
     future: Pin<&mut F>,
     context: &mut TaskContext<'_>,
     inspect: impl FnOnce(&Span, &F::Output),
 ) -> Poll<F::Output> {
-    let Some(span) = place else {
-        return future.poll(context);
-    };
-    let polled = run_in(span, || {
+    let polled = run_in(around.span(), || {
         catch_unwind(AssertUnwindSafe(|| future.poll(context)))
     });
     match polled {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => {
-            inspect(span, &output);
-            if let Some(span) = place.take() {
-                span.end();
-            }
+            inspect(around.span(), &output);
+            around.take().end();
             Poll::Ready(output)
         }
         Err(payload) => {
             let message = contain::message_of(&*payload).map(str::to_owned);
+            let span = around.take();
             span.with_record(|record| Failure::panic(message).record(record));
-            if let Some(span) = place.take() {
-                span.end();
-            }
+            span.end();
             resume_unwind(payload)
         }
     }
@@ -182,6 +164,7 @@ where
 {
     type Output = Result<T, E>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Result<T, E>> {
         self.project().inner.poll_with(context, |span, output| {
             if let Err(error) = output {

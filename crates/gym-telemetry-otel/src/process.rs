@@ -6,9 +6,11 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::fork;
-use crate::recorder::Recorder;
+use crate::recorder::{Lasting, Recorder};
 use crate::thread::Telemetry;
 
+/// The recorder of this process, once somebody has looked for it.
+static FOUND: Lasting<Recorder> = Lasting::none();
 static SETTLED: OnceLock<Option<Generation>> = OnceLock::new();
 
 /// Starts telemetry for this process; asked again in a forked child. `None` leaves telemetry off.
@@ -61,6 +63,21 @@ pub(crate) fn telemetry() -> Option<&'static Telemetry> {
 }
 
 /// The recorder of this process, if spans are exported.
+#[inline]
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    telemetry()?.recorder()
+    // The way of each span: looked up once in each process.
+    FOUND.get().or_else(find_recorder)
+}
+
+#[cold]
+#[inline(never)]
+fn find_recorder() -> Option<&'static Recorder> {
+    let recorder = telemetry()?.recorder();
+    FOUND.set(recorder);
+    recorder
+}
+
+/// Makes a forked child look for its own recorder. Safe to call in a fork handler.
+pub(crate) fn forget_recorder() {
+    FOUND.set(None);
 }

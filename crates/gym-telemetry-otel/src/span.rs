@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -16,7 +15,8 @@ use crate::failure::Failure;
 use crate::options::{SpanOptions, Status};
 use crate::process;
 use crate::recorder::{
-    Guard, Link, Owned, Recorder, SpanLink, Started, current_entry, run_in, with_entry,
+    Handle, Held, Inside, Link, Owned, Recorder, SpanLink, Started, current_entry, run_in,
+    with_entry,
 };
 
 /// A piece of work with a beginning and an end.
@@ -30,11 +30,11 @@ use crate::recorder::{
 ///
 /// A span that is dropped by a panic that unwinds through its owner fails: its status becomes an error and it gets
 /// an `exception` event.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use = "a span that is dropped at once measures nothing"]
 pub struct Span {
-    // Dropped by hand, so that nothing is left to drop after that; see `drop_started`.
-    started: ManuallyDrop<Started>,
+    // Dropped by hand, so that nothing is left to drop after that; see `drop_handle`.
+    handle: Handle,
     not_sync: PhantomData<Cell<()>>,
 }
 
@@ -48,7 +48,7 @@ impl Span {
     #[inline]
     pub const fn none() -> Self {
         Self {
-            started: ManuallyDrop::new(Started::Nothing),
+            handle: Handle::NOTHING,
             not_sync: PhantomData,
         }
     }
@@ -58,6 +58,7 @@ impl Span {
     /// `attributes` runs at most once, and only if the span is recorded or a sampler wants to see the attributes.
     /// A panic in it is contained and counted; what it has set before stays.
     #[doc(hidden)]
+    #[inline]
     pub fn start(
         name: impl Into<Cow<'static, str>>,
         options: SpanOptions<'_>,
@@ -69,6 +70,7 @@ impl Span {
         }
     }
 
+    #[inline]
     pub(crate) fn start_on(
         recorder: &'static Recorder,
         name: impl Into<Cow<'static, str>>,
@@ -76,7 +78,7 @@ impl Span {
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) -> Self {
         Self {
-            started: ManuallyDrop::new(recorder.start(name.into(), &options, attributes)),
+            handle: recorder.start(name.into(), options, attributes).into(),
             not_sync: PhantomData,
         }
     }
@@ -140,10 +142,10 @@ impl Span {
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) {
         // Each attribute is set on its own, with no foreign code in between, so an expression may use this very span.
-        let mut target = match &*self.started {
-            Started::Recorded(record) => Attributes::of_record(record),
-            Started::Borrowed(entry) => Attributes::of_entry(*entry),
-            Started::Nothing | Started::Passive(_) => return,
+        let mut target = match self.held() {
+            Held::Recorded(record) => Attributes::of_record(record),
+            Held::Borrowed(entry) => Attributes::of_entry(entry),
+            Held::Nothing | Held::Passive(_) => return,
         };
         if let Some(redaction) = redaction {
             target = target.redacting(redaction);
@@ -238,11 +240,7 @@ impl Span {
     /// Never hold the guard over an `.await`: use [`in_span`](crate::FutureExt::in_span) there.
     #[inline]
     pub fn entered(self) -> Entered {
-        if self.is_nothing() {
-            Entered(ManuallyDrop::new(None))
-        } else {
-            Entered(ManuallyDrop::new(Some(Guard::enter(self))))
-        }
+        Entered(Inside::enter(self))
     }
 
     /// Runs `f` with the span as the current one, without ending it.
@@ -250,24 +248,32 @@ impl Span {
         run_in(self, f)
     }
 
+    /// The span, unless entering it would change nothing.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn into_some(self) -> Option<Self> {
+        (!self.is_nothing()).then_some(self)
+    }
+
     #[inline]
     pub(crate) fn is_nothing(&self) -> bool {
-        matches!(*self.started, Started::Nothing)
+        self.handle.is_nothing()
     }
 
     #[inline]
     fn is_record(&self) -> bool {
-        matches!(*self.started, Started::Recorded(_) | Started::Borrowed(_))
+        matches!(self.held(), Held::Recorded(_) | Held::Borrowed(_))
     }
 
     #[inline]
-    pub(crate) fn started(&self) -> &Started {
-        &self.started
+    pub(crate) fn held(&self) -> Held<'_> {
+        self.handle.held()
     }
 
     pub(crate) fn link(&self) -> Option<Link> {
-        match &*self.started {
-            Started::Passive(link) => Some(Link::clone(link)),
+        match self.held() {
+            Held::Passive(link) => Some(link.clone()),
             _ => self.with_record(Owned::link),
         }
     }
@@ -279,10 +285,10 @@ impl Span {
     /// Gives `f`, which must not run foreign code, the record. `None` if the span is not recorded.
     #[inline]
     pub(crate) fn with_record<T>(&self, f: impl FnOnce(&Owned) -> T) -> Option<T> {
-        match &*self.started {
-            Started::Recorded(record) => Some(f(record)),
-            Started::Borrowed(entry) => with_entry(*entry, f),
-            Started::Nothing | Started::Passive(_) => None,
+        match self.held() {
+            Held::Recorded(record) => Some(f(&record)),
+            Held::Borrowed(entry) => with_entry(entry, f),
+            Held::Nothing | Held::Passive(_) => None,
         }
     }
 
@@ -294,9 +300,8 @@ impl Span {
 
     #[inline]
     fn finish(&mut self) {
-        if let Started::Recorded(record) = std::mem::take(&mut *self.started) {
-            let now = record.recorder().clock.now();
-            record.end(now);
+        if let Started::Recorded(record) = self.handle.take() {
+            finish(record);
         }
     }
 }
@@ -305,11 +310,18 @@ impl Span {
 impl UnwindSafe for Span {}
 impl RefUnwindSafe for Span {}
 
+impl Default for Span {
+    /// A span that is not recorded.
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
 impl Drop for Span {
     #[inline]
     fn drop(&mut self) {
         if !self.is_nothing() {
-            drop_started(std::mem::take(&mut *self.started));
+            drop_handle(std::mem::replace(&mut self.handle, Handle::NOTHING));
         }
     }
 }
@@ -317,19 +329,30 @@ impl Drop for Span {
 // This takes a value, and leaves none behind: a place whose group is off has no use for the address of its span then,
 // and keeps it in a register or forgets it.
 #[inline(never)]
-fn drop_started(started: Started) {
-    if let Started::Recorded(record) = started {
+fn drop_handle(handle: Handle) {
+    drop_started(handle);
+}
+
+#[inline]
+fn drop_started(mut handle: Handle) {
+    if let Started::Recorded(record) = handle.take() {
         if std::thread::panicking() && !record.started_panicking() {
             Failure::panic(None).record(&record);
         }
-        let now = record.recorder().clock.now();
-        record.end(now);
+        finish(record);
     }
 }
 
+#[inline]
+fn finish(record: Owned) {
+    let now = record.recorder().clock.now();
+    record.end(now);
+}
+
 #[inline(never)]
-fn drop_entered(guard: Guard<Span>) {
-    drop(guard);
+fn drop_entered(inside: Inside) {
+    let mut span = inside.leave();
+    drop_started(std::mem::replace(&mut span.handle, Handle::NOTHING));
 }
 
 /// A span that is current on this thread; what [`Span::entered`] returns.
@@ -338,7 +361,7 @@ fn drop_entered(guard: Guard<Span>) {
 /// thread. Guards may be dropped in any order.
 #[derive(Debug)]
 #[must_use = "the span is current only as long as the guard lives"]
-pub struct Entered(ManuallyDrop<Option<Guard<Span>>>);
+pub struct Entered(Inside);
 
 impl Entered {
     /// Ends the span now.
@@ -348,7 +371,12 @@ impl Entered {
 
     /// Makes the span a mere value again, without ending it.
     pub fn exit(mut self) -> Span {
-        self.0.take().map_or(Span::none(), Guard::exit)
+        self.take().leave()
+    }
+
+    #[inline]
+    fn take(&mut self) -> Inside {
+        std::mem::replace(&mut self.0, Inside::NOTHING)
     }
 }
 
@@ -357,16 +385,15 @@ impl Deref for Entered {
 
     #[inline]
     fn deref(&self) -> &Span {
-        const NOTHING: &Span = &Span::none();
-        self.0.as_deref().unwrap_or(NOTHING)
+        self.0.span()
     }
 }
 
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        if let Some(guard) = self.0.take() {
-            drop_entered(guard);
+        if !self.is_nothing() {
+            drop_entered(self.take());
         }
     }
 }
@@ -378,7 +405,9 @@ impl Drop for Entered {
 /// attributes: start a span of its own for work that moves elsewhere.
 pub fn with_current_span<T>(f: impl FnOnce(&Span) -> T) -> T {
     let borrowed = Span {
-        started: ManuallyDrop::new(current_entry().map_or(Started::Nothing, Started::Borrowed)),
+        handle: current_entry()
+            .map_or(Started::Nothing, Started::Borrowed)
+            .into(),
         not_sync: PhantomData,
     };
     f(&borrowed)

@@ -212,7 +212,7 @@ macro_rules! __trace_scope {
 #[macro_export]
 macro_rules! __trace_result {
     ([$($input:tt)*] $($body:tt)*) => {
-        $crate::__result_body! { { $crate::__span_input! { [entered] trace $($input)* } } $($body)* }
+        $crate::__result_body! { { $crate::__span_input! { [start] trace $($input)* } } $($body)* }
     };
 }
 

@@ -131,7 +131,7 @@ macro_rules! __result_body {
             () => {}
             #[allow(unreachable_patterns)]
             _ => {
-                let _entered: $crate::Entered = $($start)*;
+                let _span: $crate::Span = $($start)*;
                 return $crate::__private::fallible();
             }
         }

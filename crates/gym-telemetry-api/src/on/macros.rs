@@ -117,21 +117,28 @@ macro_rules! __scope {
     };
 }
 
-// A function's body: `{ span } err { before } { inside } (Output) { body }`. A closure catches `?` and `return`.
+// A function's body: `{ span } err { before } { inside } (Output) { body }`. A closure catches `?` and `return`. Where
+// nothing is recorded nothing stands around the call of it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __result_body {
     ({ $($start:tt)* } err { $($before:tt)* } { $($inside:tt)* } ($($output:tt)*) { $($body:tt)* }) => {{
         $($before)*
-        let entered: $crate::Entered = $($start)*;
+        let span: $crate::Span = $($start)*;
         let once = $crate::__private::ONCE;
-        let result = $crate::__closure!(($($output)*) {
+        let body = $crate::__closure!(($($output)*) {
             let _once = once;
             $($inside)*
             $($body)*
-        })();
-        $crate::__private::conclude(entered, &result);
-        result
+        });
+        match $crate::__private::recorded(span) {
+            ::core::option::Option::None => body(),
+            ::core::option::Option::Some(span) => {
+                let (entered, result) = $crate::__private::run(span, body);
+                $crate::__private::conclude(entered, &result);
+                result
+            }
+        }
     }};
 }
 
@@ -146,20 +153,28 @@ macro_rules! __closure {
     };
 }
 
-// An async function's body: `{ span } plain|err { before } { inside } (Output) { body }`. Without an output there is
-// no expression at the end: lints would ask the caller for a semicolon.
+// An async function's body: `{ span } plain|err { before } { inside } (Output) { body }`. Where nothing is recorded it is
+// awaited as it is. Without an output there is no expression at the end: lints would ask the caller for a semicolon.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __async_body {
     ({ $($start:tt)* } $failure:ident { $($before:tt)* } { $($inside:tt)* } (()) { $($body:tt)* }) => {
         $($before)*
         let span: $crate::Span = $($start)*;
-        $crate::__in_span!($failure, $crate::__block!((()) { $($inside)* $($body)* }), span).await;
+        let body = $crate::__block!((()) { $($inside)* $($body)* });
+        match $crate::__private::recorded(span) {
+            ::core::option::Option::None => body.await,
+            ::core::option::Option::Some(span) => $crate::__in_span!($failure, body, span).await,
+        };
     };
     ({ $($start:tt)* } $failure:ident { $($before:tt)* } { $($inside:tt)* } $output:tt { $($body:tt)* }) => {
         $($before)*
         let span: $crate::Span = $($start)*;
-        $crate::__in_span!($failure, $crate::__block!($output { $($inside)* $($body)* }), span).await
+        let body = $crate::__block!($output { $($inside)* $($body)* });
+        match $crate::__private::recorded(span) {
+            ::core::option::Option::None => body.await,
+            ::core::option::Option::Some(span) => $crate::__in_span!($failure, body, span).await,
+        }
     };
 }
 

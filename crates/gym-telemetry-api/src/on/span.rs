@@ -103,17 +103,25 @@ pub fn add_current_event<N: Into<Cow<'static, str>>>(
     with_current_span(|span| add_event(span, name, attributes));
 }
 
-/// Leaves the span of a function and ends it, with the error that the function returns.
+/// The span, if there is anything to it: where there is not, no guard and no wrapper need stand around the work.
 #[inline]
-pub fn conclude<T, E: Display>(entered: Entered, result: &Result<T, E>) {
-    if entered.is_recording() {
-        conclude_recorded(entered, result);
-    }
+#[must_use]
+pub fn recorded(span: Span) -> Option<Span> {
+    span.into_some()
 }
 
-// By value: a guard whose address is handed out has to be in memory, even where nothing is recorded.
+/// Runs a function's body in the span of the function.
+///
+/// Out of line: where nothing is recorded, the body is called at another place.
 #[inline(never)]
-fn conclude_recorded<T, E: Display>(entered: Entered, result: &Result<T, E>) {
+pub fn run<T>(span: Span, body: impl FnOnce() -> T) -> (Entered, T) {
+    let entered = span.entered();
+    let result = body();
+    (entered, result)
+}
+
+/// Leaves the span of a function and ends it, with the error that the function returns.
+pub fn conclude<T, E: Display>(entered: Entered, result: &Result<T, E>) {
     if let Err(error) = result {
         entered.record_error(error);
     }

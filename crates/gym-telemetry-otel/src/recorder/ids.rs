@@ -14,7 +14,7 @@ use crate::{fork, random};
 thread_local! {
     // Without drop code, so that destructors of other thread locals can still start spans.
     static STATE: State = const {
-        State { lanes: [const { Cell::new(0) }; 2], seeded_in: Cell::new(None) }
+        State { lanes: [const { Cell::new(0) }; 2], seeded_in: Cell::new(NEVER) }
     };
 }
 
@@ -22,8 +22,11 @@ struct State {
     /// Two independent generators: a trace id takes one draw of each, so it has 128 random bits.
     lanes: [Cell<u64>; 2],
     /// The fork generation it was seeded in.
-    seeded_in: Cell<Option<u32>>,
+    seeded_in: Cell<u32>,
 }
+
+/// No generation, since none forks so often.
+const NEVER: u32 = u32::MAX;
 
 impl State {
     #[cold]
@@ -32,7 +35,7 @@ impl State {
         for lane in &self.lanes {
             lane.set(random::word());
         }
-        self.seeded_in.set(Some(generation));
+        self.seeded_in.set(generation);
     }
 }
 
@@ -66,7 +69,7 @@ pub(crate) fn span_id(now: Tick) -> SpanId {
 fn draw<T>(from: impl FnOnce(&[Cell<u64>; 2]) -> T) -> T {
     STATE.with(|state| {
         let generation = fork::generation();
-        if state.seeded_in.get() != Some(generation) {
+        if state.seeded_in.get() != generation {
             state.seed(generation);
         }
         from(&state.lanes)
@@ -120,7 +123,7 @@ mod tests {
         STATE.with(|state| {
             state.lanes[0].set(1);
             state.lanes[1].set(2);
-            state.seeded_in.set(Some(generation));
+            state.seeded_in.set(generation);
         });
     }
 

@@ -32,8 +32,8 @@ pub(crate) use host::HostSpans;
 pub(crate) use limits::{SpanLimits, cut};
 pub(crate) use link::Link;
 pub(crate) use raw::{
-    Entry, Guard, Owned, Record, Scratch, current_context, current_entry, forget_lane, run_in,
-    run_in_context, with_entry,
+    Around, Entry, Guard, Handle, Held, Inside, Lasting, Owned, Record, Scratch, Writer,
+    current_context, current_entry, forget_lane, run_in, run_in_context, with_entry,
 };
 pub(crate) use sampling::Sampling;
 pub(crate) use start::Started;

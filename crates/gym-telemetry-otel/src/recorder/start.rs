@@ -11,7 +11,7 @@ use super::clock::Tick;
 use super::host::{HostSpans, Wanted};
 use super::ids;
 use super::link::Link;
-use super::raw::{self, Draft, Entry, Header, Owned};
+use super::raw::{self, Above, Draft, Entry, Family, Header, Owned, Traits};
 use super::sampling::{Candidate, Decision, Sampling};
 use crate::attributes::{AttributeList, Attributes};
 use crate::contain::contain;
@@ -39,10 +39,75 @@ struct Candidacy {
     now: Tick,
 }
 
+/// The first attempt to start a span.
+enum Begun {
+    Draft(Draft),
+    /// Nothing is to be started.
+    Nothing,
+    /// It is a case for [`Recorder::start_by_rule`].
+    Special,
+}
+
 impl Recorder {
     /// Starts a span.
     #[inline]
     pub(crate) fn start(
+        &'static self,
+        name: Cow<'static, str>,
+        options: SpanOptions<'_>,
+        describe: impl FnOnce(&mut Attributes<'_>),
+    ) -> Started {
+        // All of this is known where a macro stands, so one of the two ways is all that is left there.
+        if let (Cow::Borrowed(name), Parent::Current, Some(traits)) =
+            (&name, options.parent, Traits::of(&options))
+        {
+            match self.begin(name, traits) {
+                Begun::Draft(draft) => {
+                    self.describe(&draft, describe);
+                    return Started::Recorded(draft.open());
+                }
+                Begun::Nothing => return Started::Nothing,
+                Begun::Special => {}
+            }
+        }
+        // A copy: the options themselves need not be in memory.
+        let options = SpanOptions { ..options };
+        self.start_by_rule(name, &options, describe)
+    }
+
+    /// Starts a span below the current one, or at the top of a trace, if there is nothing special about it.
+    #[inline(never)]
+    fn begin(&'static self, name: &'static str, traits: Traits) -> Begun {
+        if !self.is_accepting() || matches!(self.settings.sampling, Sampling::Host(_)) {
+            return Begun::Special;
+        }
+        let above = raw::above();
+        if matches!(above, Above::Unsampled) {
+            // As the top of the trace was decided, without even a look at the clock.
+            raw::count_unsampled(self);
+            return Begun::Nothing;
+        }
+        let now = self.clock.now();
+        let family = match above {
+            Above::Span(family) => family,
+            Above::Nothing if matches!(self.settings.sampling, Sampling::ParentBased) => Family {
+                trace_id: ids::trace_id(now),
+                parent: None,
+                flags: TraceFlags::RANDOM.with_sampled(true),
+            },
+            _ => return Begun::Special,
+        };
+        let Some(draft) = Draft::take(self) else {
+            return Begun::Special;
+        };
+        draft.write_plain(family, ids::span_id(now), now, name, traits);
+        Begun::Draft(draft)
+    }
+
+    /// Starts a span, whatever there is about it.
+    #[cold]
+    #[inline(never)]
+    fn start_by_rule(
         &'static self,
         name: Cow<'static, str>,
         options: &SpanOptions<'_>,

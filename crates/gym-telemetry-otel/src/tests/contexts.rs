@@ -46,6 +46,21 @@ fn guards_dropped_in_any_order_leave_no_stale_context() {
 }
 
 #[test]
+fn guards_of_any_depth_are_left_in_any_order() {
+    let rig = Rig::new();
+    let mut guards: Vec<_> = (0..40).map(|_| rig.start("deep").entered()).collect();
+    while let Some(last) = guards.last() {
+        assert_eq!(current(), last.context());
+        // From below, from above, and from in between.
+        let place = [0, guards.len() - 1, guards.len() / 2][guards.len() % 3];
+        drop(guards.remove(place));
+    }
+    assert_eq!(current(), None);
+    let _root = rig.start("root").entered();
+    assert!(current().is_some());
+}
+
+#[test]
 fn contexts_nest_and_hide_what_is_below() {
     let rig = Rig::new();
     let span = rig.start("span").entered();

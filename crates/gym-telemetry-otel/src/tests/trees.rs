@@ -115,7 +115,7 @@ fn the_parent_can_be_none_another_processes_or_a_contexts() {
                 ..SpanOptions::default()
             },
         )
-        .end();
+        .run(|| drop(rig.start("below")));
         Context::current()
     };
     rig.start_with(
@@ -126,8 +126,10 @@ fn the_parent_can_be_none_another_processes_or_a_contexts() {
         },
     )
     .end();
+    kept.run(|| drop(rig.start("carried")));
     rig.flush();
     let root = rig.memory.span("root");
+    assert!(is_child(&rig.memory.span("carried"), &root));
     assert_eq!(rig.memory.span("own").parent_span_id, SpanId::INVALID);
     assert_ne!(
         rig.memory.span("own").span_context.trace_id(),
@@ -138,6 +140,10 @@ fn the_parent_can_be_none_another_processes_or_a_contexts() {
     assert_eq!(far.parent_span_id.to_string(), "b7ad6b7169203331");
     assert!(far.parent_span_is_remote);
     assert_eq!(far.span_context.trace_state().header(), "rojo=1");
+    let below = rig.memory.span("below");
+    assert!(is_child(&below, &far));
+    assert!(!below.parent_span_is_remote);
+    assert_eq!(below.span_context.trace_state().header(), "rojo=1");
 }
 
 #[test]

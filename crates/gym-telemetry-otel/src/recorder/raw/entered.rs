@@ -1,116 +1,106 @@
 //! What makes spans and contexts current, and keeps them for as long as they are.
 
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
-use super::super::start::Started;
 use super::frames::{self, Entry, Target};
+use super::handle::Held;
 use crate::context::Context;
 use crate::span::Span;
 
-/// What can be made current.
+/// What becomes current; `None` if entering changes nothing.
 ///
-/// # Safety
-///
-/// What the target points at must stay in place, also when the implementor is moved or forgotten, until the implementor
-/// is dropped or used through a mutable reference.
-pub(crate) unsafe trait Anchored {
-    /// What becomes current; `None` if entering changes nothing.
-    #[doc(hidden)]
-    fn target(&self) -> Option<TargetOf>;
+/// It stays in place, also when the span is moved or forgotten, until the span is dropped or used through a mutable
+/// reference: a slot is never unmapped, its span ends by value only, and the link is on the heap.
+#[inline]
+fn target(span: &Span) -> Option<Target> {
+    match span.held() {
+        Held::Nothing | Held::Borrowed(_) => None,
+        Held::Recorded(span) => Some(Target::Span(span.address())),
+        Held::Passive(link) => Some(Target::Passive(NonNull::from_ref(link))),
+    }
 }
 
-/// Hides what a target is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TargetOf(Target);
+/// A context that is current on this thread until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    entry: Entry,
+    #[expect(
+        dead_code,
+        reason = "it is kept for the entry, and dropped after it was left"
+    )]
+    context: Box<Context>,
+    not_send: PhantomData<*const ()>,
+}
 
-// SAFETY: a slot is never unmapped, its span ends by value only, and the link is on the heap.
-unsafe impl Anchored for Span {
-    #[inline]
-    fn target(&self) -> Option<TargetOf> {
-        match self.started() {
-            Started::Nothing | Started::Borrowed(_) => None,
-            Started::Recorded(span) => Some(TargetOf(Target::Span(span.address()))),
-            Started::Passive(link) => Some(TargetOf(Target::Passive(
-                NonNull::new(Arc::as_ptr(link).cast_mut()).expect("an Arc is not null"),
-            ))),
+impl Guard {
+    pub(crate) fn enter(context: Box<Context>) -> Self {
+        // SAFETY: the context is on the heap, and the guard keeps it until it has left.
+        let entry = unsafe { frames::push(Target::Context(NonNull::from_ref(&*context))) };
+        Self {
+            entry,
+            context,
+            not_send: PhantomData,
         }
     }
 }
 
-// SAFETY: the context is on the heap.
-unsafe impl Anchored for Box<Context> {
-    fn target(&self) -> Option<TargetOf> {
-        Some(TargetOf(Target::Context(NonNull::from_ref(&**self))))
+impl Drop for Guard {
+    fn drop(&mut self) {
+        frames::leave(self.entry);
     }
 }
 
-/// Something that is current on this thread until this is dropped.
+/// A span that its owner has made current on this thread. It has to be [left](Self::leave).
+///
+/// One word: where nothing is recorded, none at all. A span has one owner, and is entered by that once at a time, so the
+/// span itself tells which entry to leave.
 #[derive(Debug)]
-pub(crate) struct Guard<T: Anchored> {
-    entry: Option<Entry>,
-    target: T,
+pub(crate) struct Inside {
+    // Dropping it here would leave the entry behind.
+    span: ManuallyDrop<Span>,
     not_send: PhantomData<*const ()>,
 }
 
-impl<T: Anchored> Guard<T> {
+impl Inside {
+    pub(crate) const NOTHING: Self = Self {
+        span: ManuallyDrop::new(Span::none()),
+        not_send: PhantomData,
+    };
+
     #[inline]
-    pub(crate) fn enter(target: T) -> Self {
-        // SAFETY: the guard keeps the target until it leaves, and shows it by shared reference only.
-        let entry = target
-            .target()
-            .map(|TargetOf(target)| unsafe { frames::push(target) });
+    pub(crate) fn enter(span: Span) -> Self {
+        if let Some(target) = target(&span) {
+            // SAFETY: the span stays in here until it is left. If that is forgotten, the span is never ended.
+            unsafe { frames::push(target) };
+        }
         Self {
-            entry,
-            target,
+            span: ManuallyDrop::new(span),
             not_send: PhantomData,
         }
     }
 
-    /// Leaves and gives back what was entered.
     #[inline]
-    pub(crate) fn exit(mut self) -> T
-    where
-        T: Default,
-    {
-        self.leave();
-        std::mem::take(&mut self.target)
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
     }
 
+    /// Gives the span back, which is not current any more.
     #[inline]
-    fn leave(&mut self) {
-        if let Some(entry) = self.entry.take() {
-            frames::leave(entry);
+    pub(crate) fn leave(self) -> Span {
+        if let Some(target) = target(&self.span) {
+            frames::leave_span(target);
         }
+        ManuallyDrop::into_inner(self.span)
     }
 }
 
-impl<T: Anchored> Deref for Guard<T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.target
-    }
-}
-
-impl<T: Anchored> Drop for Guard<T> {
-    #[inline]
-    fn drop(&mut self) {
-        // What was entered is dropped after this, outside of itself.
-        self.leave();
-    }
-}
-
-/// Runs `f` with `target` as current, and leaves also what `f` has entered and forgotten.
+/// Runs `f` in a span, and leaves also what `f` has entered and forgotten.
 #[inline]
-pub(crate) fn run_in<T: Anchored, R>(target: &T, f: impl FnOnce() -> R) -> R {
-    // SAFETY: the target is borrowed until this returns.
-    let _scope = target
-        .target()
-        .map(|TargetOf(target)| unsafe { Scope::new(target) });
+pub(crate) fn run_in<R>(span: &Span, f: impl FnOnce() -> R) -> R {
+    // SAFETY: the span is borrowed until this returns.
+    let _scope = target(span).map(|target| unsafe { Scope::new(target) });
     f()
 }
 
@@ -138,5 +128,70 @@ impl Drop for Scope {
     #[inline]
     fn drop(&mut self) {
         frames::leave_scope(self.0);
+    }
+}
+
+/// A span around the work of what stands before this in a struct, and around its drop.
+///
+/// Dropping this ends the span.
+#[derive(Debug)]
+pub(crate) struct Around {
+    span: Span,
+    /// The entry while what stands before is dropped.
+    entry: Option<Entry>,
+}
+
+impl Around {
+    #[inline]
+    pub(crate) const fn new(span: Span) -> Self {
+        Self { span, entry: None }
+    }
+
+    #[inline]
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Takes the span out, so that nothing is left to do.
+    pub(crate) fn take(&mut self) -> Span {
+        self.leave();
+        std::mem::take(&mut self.span)
+    }
+
+    /// Makes the span current until this is dropped or the span taken out.
+    #[inline]
+    pub(crate) fn enter(&mut self) {
+        if !self.span.is_nothing() {
+            self.enter_span();
+        }
+    }
+
+    #[inline(never)]
+    fn enter_span(&mut self) {
+        self.leave();
+        // SAFETY: the span stays in here until it was left, and is shown by shared reference only.
+        self.entry = target(&self.span).map(|target| unsafe { frames::push(target) });
+    }
+
+    /// Leaves also what was entered since and forgotten.
+    fn leave(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            frames::leave_scope(entry);
+        }
+    }
+
+    #[inline(never)]
+    fn finish(&mut self) {
+        // A panic that unwinds meanwhile came from elsewhere.
+        self.take().end();
+    }
+}
+
+impl Drop for Around {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.span.is_nothing() {
+            self.finish();
+        }
     }
 }

@@ -5,11 +5,13 @@
 //! dropping them in any order, or on top of entries that a task has left behind, removes the right one or nothing.
 
 use std::cell::{Cell, UnsafeCell};
+use std::cmp::Ordering;
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU64;
 use std::ptr::NonNull;
 
 use super::super::link::Link;
-use super::slot::{Owned, Slot};
+use super::slot::{Family, Owned, Slot};
 use crate::context::Context;
 
 /// How many frames need no memory of their own.
@@ -21,7 +23,7 @@ thread_local! {
 }
 
 /// What a frame points at. Whoever pushes the frame keeps that alive and in place until the frame is gone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Span(NonNull<Slot>),
     Passive(NonNull<Link>),
@@ -30,7 +32,7 @@ pub(super) enum Target {
 
 /// Identifies one frame for as long as the thread lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry(u64);
+pub(crate) struct Entry(pub(super) NonZeroU64);
 
 #[derive(Clone, Copy)]
 struct Frame {
@@ -39,8 +41,12 @@ struct Frame {
 }
 
 struct Frames {
+    /// The last frame, which is looked at most.
+    top: Cell<Option<Frame>>,
+    /// How many frames are below the last one, and one more if there is a last one.
     len: Cell<usize>,
-    next: Cell<u64>,
+    next: Cell<NonZeroU64>,
+    /// What was the last frame when there were so many: nothing, the first frame, and so on.
     inline: [Cell<Option<Frame>>; INLINE],
     /// Frames beyond; empty in normal life.
     more: UnsafeCell<ManuallyDrop<Vec<Frame>>>,
@@ -49,52 +55,70 @@ struct Frames {
 impl Frames {
     const fn new() -> Self {
         Self {
+            top: Cell::new(None),
             len: Cell::new(0),
-            next: Cell::new(0),
+            next: Cell::new(NonZeroU64::MIN),
             inline: [const { Cell::new(None) }; INLINE],
             more: UnsafeCell::new(ManuallyDrop::new(Vec::new())),
         }
     }
 
-    #[inline]
+    /// The frame above `index` others.
     fn get(&self, index: usize) -> Option<Frame> {
-        match self.inline.get(index) {
+        match (index + 1).cmp(&self.len.get()) {
+            Ordering::Less => self.top_of(index + 1),
+            Ordering::Equal => self.top.get(),
+            Ordering::Greater => None,
+        }
+    }
+
+    /// What is the last frame of `len`, fewer than there are.
+    #[inline]
+    fn top_of(&self, len: usize) -> Option<Frame> {
+        match self.inline.get(len) {
             Some(frame) => frame.get(),
-            None => self.beyond(index),
+            None => self.beyond(len),
         }
     }
 
     #[cold]
-    fn beyond(&self, index: usize) -> Option<Frame> {
+    fn beyond(&self, len: usize) -> Option<Frame> {
         // SAFETY: this thread alone has access, and no reference is kept.
         let more = unsafe { &*self.more.get() };
-        more.get(index - INLINE).copied()
+        more.get(len - INLINE).copied()
     }
 
     #[inline]
     fn push(&self, target: Target) -> Entry {
         let entry = Entry(self.next.get());
-        self.next.set(entry.0 + 1);
-        let len = self.len.get();
-        let frame = Frame { entry, target };
-        match self.inline.get(len) {
-            Some(place) => place.set(Some(frame)),
-            None => self.push_beyond(frame),
-        }
-        self.len.set(len + 1);
+        // A thread that enters a billion spans a second has enough of them for centuries.
+        self.next.set(entry.0.saturating_add(1));
+        self.put(Frame { entry, target });
         entry
     }
 
-    #[cold]
-    fn push_beyond(&self, frame: Frame) {
-        // SAFETY: as in `beyond`.
-        let more = unsafe { &mut *self.more.get() };
-        more.push(frame);
+    #[inline]
+    fn put(&self, frame: Frame) {
+        let len = self.len.get();
+        match self.inline.get(len) {
+            Some(place) => place.set(self.top.get()),
+            None => self.put_beyond(),
+        }
+        self.top.set(Some(frame));
+        self.len.set(len + 1);
     }
 
+    #[cold]
+    fn put_beyond(&self) {
+        // SAFETY: as in `beyond`.
+        let more = unsafe { &mut *self.more.get() };
+        more.extend(self.top.get());
+    }
+
+    /// Removes the last frame, of which there must be one.
     #[inline]
-    fn top(&self) -> Option<Frame> {
-        self.get(self.len.get().checked_sub(1)?)
+    fn pop(&self) {
+        self.truncate(self.len.get() - 1);
     }
 
     fn place_of(&self, entry: Entry) -> Option<usize> {
@@ -103,8 +127,10 @@ impl Frames {
             .find(|index| self.get(*index).is_some_and(|frame| frame.entry == entry))
     }
 
+    /// Keeps `len` frames, fewer than there are.
     #[inline]
     fn truncate(&self, len: usize) {
+        self.top.set(self.top_of(len));
         if self.len.get() > INLINE {
             self.truncate_beyond(len);
         }
@@ -133,11 +159,7 @@ impl Frames {
             .collect();
         self.truncate(place);
         for frame in above {
-            match self.inline.get(self.len.get()) {
-                Some(place) => place.set(Some(frame)),
-                None => self.push_beyond(frame),
-            }
-            self.len.set(self.len.get() + 1);
+            self.put(frame);
         }
     }
 }
@@ -172,30 +194,108 @@ pub(super) unsafe fn push(target: Target) -> Entry {
 /// Leaves one entry, wherever it is in the stack.
 #[inline]
 pub(super) fn leave(entry: Entry) {
-    FRAMES.with(|frames| match frames.top() {
-        Some(top) if top.entry == entry => frames.truncate(frames.len.get() - 1),
+    FRAMES.with(|frames| match frames.top.get() {
+        Some(top) if top.entry == entry => frames.pop(),
         _ => frames.remove(entry),
     });
+}
+
+/// Leaves the entry of a span that was entered by its owner, wherever it is in the stack.
+#[inline]
+pub(super) fn leave_span(target: Target) {
+    FRAMES.with(|frames| match frames.top.get() {
+        Some(top) if top.target == target => frames.pop(),
+        _ => leave_span_below(frames, target),
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn leave_span_below(frames: &Frames, target: Target) {
+    let entry = (0..frames.len.get())
+        .filter_map(|index| frames.get(index))
+        .find(|frame| frame.target == target);
+    if let Some(frame) = entry {
+        frames.remove(frame.entry);
+    }
 }
 
 /// Leaves an entry and everything that was entered after it and not left.
 #[inline]
 pub(super) fn leave_scope(entry: Entry) {
-    FRAMES.with(|frames| match frames.top() {
-        Some(top) if top.entry == entry => frames.truncate(frames.len.get() - 1),
-        _ => {
-            if let Some(place) = frames.place_of(entry) {
-                frames.truncate(place);
-            }
-        }
+    FRAMES.with(|frames| match frames.top.get() {
+        Some(top) if top.entry == entry => frames.pop(),
+        _ => leave_scope_below(frames, entry),
     });
+}
+
+#[cold]
+#[inline(never)]
+fn leave_scope_below(frames: &Frames, entry: Entry) {
+    if let Some(place) = frames.place_of(entry) {
+        frames.truncate(place);
+    }
 }
 
 /// What a new span hangs on.
 #[inline]
 pub(crate) fn current_link() -> Option<Link> {
     // SAFETY: it is on the stack.
-    FRAMES.with(|frames| frames.top().and_then(|frame| unsafe { frame.link() }))
+    FRAMES.with(|frames| frames.top.get().and_then(|frame| unsafe { frame.link() }))
+}
+
+/// What a new span hangs on, looked at without taking anything out of it.
+#[derive(Debug)]
+pub(crate) enum Above {
+    /// Nothing.
+    Nothing,
+    /// A span that is recorded, or a trace whose root was dropped, with nothing special about it.
+    Span(Family),
+    /// A trace that is not sampled, as was decided in this process.
+    Unsampled,
+    /// Something else.
+    Other,
+}
+
+impl Above {
+    #[inline]
+    fn of(link: &Link) -> Self {
+        if link.is_remote {
+            Self::Other
+        } else if !link.flags.is_sampled() {
+            Self::Unsampled
+        } else if link.trace_state.is_empty() {
+            Self::Span(Family {
+                trace_id: link.trace_id,
+                parent: link.span_id,
+                flags: link.flags,
+            })
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// What a new span hangs on.
+#[inline]
+pub(crate) fn above() -> Above {
+    FRAMES.with(|frames| {
+        let Some(frame) = frames.top.get() else {
+            return Above::Nothing;
+        };
+        // SAFETY: a frame on the stack points at what is there. The references are gone before anything else happens.
+        unsafe {
+            match frame.target {
+                Target::Span(slot) => Owned::borrowed(slot)
+                    .family()
+                    .map_or(Above::Other, Above::Span),
+                Target::Passive(link) => Above::of(link.as_ref()),
+                Target::Context(context) => {
+                    context.as_ref().link().map_or(Above::Nothing, Above::of)
+                }
+            }
+        }
+    })
 }
 
 /// Everything that has to follow the work elsewhere.

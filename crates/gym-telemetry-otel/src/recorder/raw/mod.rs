@@ -23,15 +23,21 @@
 
 mod entered;
 mod frames;
+mod handle;
+mod lasting;
 mod list;
 mod log;
 mod pool;
 mod slot;
 pub(crate) mod tsc;
 
-pub(crate) use entered::{Guard, run_in, run_in_context};
-pub(crate) use frames::{Entry, current_context, current_entry, current_link, with_entry};
+pub(crate) use entered::{Around, Guard, Inside, run_in, run_in_context};
+pub(crate) use frames::{
+    Above, Entry, above, current_context, current_entry, current_link, with_entry,
+};
+pub(crate) use handle::{Handle, Held};
+pub(crate) use lasting::Lasting;
 pub(crate) use list::Lanes;
 pub(crate) use list::{count_unsampled, forget_lane};
 pub(crate) use log::{Entry as LogEntry, Scratch, Text};
-pub(crate) use slot::{Draft, Header, Owned, Record};
+pub(crate) use slot::{Draft, Family, Header, Owned, Record, Traits, Writer};

@@ -1,7 +1,9 @@
 //! The record of one span.
 
 use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -15,7 +17,7 @@ use super::super::clock::Tick;
 use super::super::link::Link;
 use super::log::{self, About, Entry, MAX_ENTRY, Scratch, Text};
 use super::{list, pool};
-use crate::options::StatusStyle;
+use crate::options::{SpanOptions, StatusStyle};
 
 /// Words of the log inside a slot.
 const WORDS: usize = 17;
@@ -127,6 +129,50 @@ pub(crate) struct Header {
     pub started_panicking: bool,
 }
 
+/// What a span is like, of which most places in a program know all before they run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits(u64);
+
+impl Traits {
+    /// The traits of a span that has no links and whose scope is one of the usual ones.
+    #[inline]
+    pub(crate) fn of(options: &SpanOptions<'_>) -> Option<Self> {
+        let scope = if is_text(options.scope, scope::HELPERS) {
+            0
+        } else if is_text(options.scope, scope::LENS) {
+            meta::LENS_SCOPE
+        } else {
+            return None;
+        };
+        options.links.is_empty().then(|| {
+            Self(
+                scope
+                    | kind_bits(options.kind)
+                    | flag(!options.record_exception, meta::NO_EXCEPTION)
+                    | flag(
+                        options.status_style == StatusStyle::TypeAndMessage,
+                        meta::TYPE_IN_STATUS,
+                    ),
+            )
+        })
+    }
+}
+
+/// Which text it is tells the address already, unless the compiler has made a second copy of it.
+#[inline]
+fn is_text(text: &'static str, known: &'static str) -> bool {
+    std::ptr::eq(text, known) || text == known
+}
+
+/// Where a span stands in its trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Family {
+    pub trace_id: TraceId,
+    /// The span that is above it in this process.
+    pub parent: Option<SpanId>,
+    pub flags: TraceFlags,
+}
+
 /// A slot that is not a span yet.
 ///
 /// The handle of a slot of its own: what is written is not to be seen by others before [`open`](Self::open).
@@ -139,7 +185,37 @@ impl Draft {
         list::take(recorder).map(|slot| Self(Owned(slot)))
     }
 
+    /// Writes the header of a span with nothing special about it.
     #[inline]
+    pub(crate) fn write_plain(
+        &self,
+        family: Family,
+        span_id: SpanId,
+        start: Tick,
+        name: &'static str,
+        traits: Traits,
+    ) {
+        let slot = self.0.slot();
+        let meta = traits.0
+            | u64::from(family.flags.bits()) << meta::FLAGS_SHIFT
+            | flag(family.parent.is_some(), meta::HAS_PARENT)
+            | flag(std::thread::panicking(), meta::STARTED_PANICKING);
+        // SAFETY: the slot is this draft's alone, and the name is static.
+        unsafe {
+            *slot.trace_id.get() = family.trace_id.to_bytes();
+            *slot.span_id.get() = span_id.to_bytes();
+            if let Some(parent) = family.parent {
+                *slot.parent.get() = parent.to_bytes();
+            }
+            *slot.start.get() = start;
+            (*slot.name.get()).write(name.as_ptr());
+            *slot.name_len.get() = name.len();
+        }
+        slot.meta.store(meta, Ordering::Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
     pub(crate) fn write(&self, header: Header) {
         let slot = self.0.slot();
         let mut meta = kind_bits(header.kind)
@@ -167,8 +243,7 @@ impl Draft {
                 meta |= meta::TRACE_STATE;
             }
         }
-        // Which text it is tells the address already, unless the compiler has made a second copy of it.
-        if std::ptr::eq(header.scope, scope::HELPERS) || header.scope == scope::HELPERS {
+        if is_text(header.scope, scope::HELPERS) {
             slot.meta.store(meta, Ordering::Relaxed);
         } else if header.scope == scope::LENS {
             slot.meta.store(meta | meta::LENS_SCOPE, Ordering::Relaxed);
@@ -224,6 +299,41 @@ unsafe impl Send for Owned {}
 impl UnwindSafe for Owned {}
 impl RefUnwindSafe for Owned {}
 
+/// A copy of the handle while that is borrowed, to be passed on in a register.
+#[derive(Debug)]
+pub(crate) struct Writer<'a>(ManuallyDrop<Owned>, PhantomData<&'a Owned>);
+
+impl Writer<'_> {
+    /// # Safety
+    ///
+    /// As for [`Owned::borrowed`].
+    #[inline]
+    pub(super) unsafe fn borrowed(slot: NonNull<Slot>) -> Self {
+        Self(ManuallyDrop::new(Owned(slot)), PhantomData)
+    }
+
+    #[inline]
+    pub(crate) fn copy(&self) -> Self {
+        Self(ManuallyDrop::new(Owned(self.0.0)), PhantomData)
+    }
+}
+
+impl<'a> From<&'a Owned> for Writer<'a> {
+    #[inline]
+    fn from(owned: &'a Owned) -> Self {
+        Self(ManuallyDrop::new(Owned(owned.0)), PhantomData)
+    }
+}
+
+impl Deref for Writer<'_> {
+    type Target = Owned;
+
+    #[inline]
+    fn deref(&self) -> &Owned {
+        &self.0
+    }
+}
+
 impl Owned {
     /// A second handle for a moment.
     ///
@@ -231,6 +341,7 @@ impl Owned {
     ///
     /// The slot must be that of an open span, and its true handle must stay where it is, on this thread, for as long as
     /// this one is used.
+    #[inline]
     pub(super) unsafe fn borrowed(slot: NonNull<Slot>) -> Self {
         Self(slot)
     }
@@ -257,6 +368,21 @@ impl Owned {
         let meta = self.slot().meta.load(Ordering::Relaxed);
         // SAFETY: the header was written before the handle was made, and does not change while there is one.
         unsafe { link(self.slot(), meta) }
+    }
+
+    /// Where its children stand; `None` if they inherit more than that.
+    #[inline]
+    pub(super) fn family(&self) -> Option<Family> {
+        let slot = self.slot();
+        let meta = slot.meta.load(Ordering::Relaxed);
+        // SAFETY: the header was written before the handle was made; the ids are not zero, since they were ids.
+        (meta & meta::TRACE_STATE == 0).then(|| unsafe {
+            Family {
+                trace_id: TraceId::from_bytes(*slot.trace_id.get()).unwrap_unchecked(),
+                parent: Some(SpanId::from_bytes(*slot.span_id.get()).unwrap_unchecked()),
+                flags: flags(meta),
+            }
+        })
     }
 
     pub(crate) fn records_exceptions(&self) -> bool {
