@@ -119,8 +119,10 @@ impl Logs {
         }
         let left = self.queue.len();
         if left >= self.queue.batch_size() {
-            // After whatever was asked for meanwhile: a shutdown must get its turn however fast records come.
+            // After whatever was asked for meanwhile, and after the other signals: they must get their turn however fast
+            // records come.
             self.queue.wake.notify_one();
+            tokio::task::yield_now().await;
         }
         if left > 0 {
             self.due

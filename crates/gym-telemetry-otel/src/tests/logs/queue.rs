@@ -99,8 +99,7 @@ impl LogSink for Sizes {
     }
 }
 
-fn telemetry(queue: LogQueue, sizes: &Sizes) -> Telemetry {
-    let sizes = sizes.clone();
+fn telemetry(queue: &Arc<LogQueue>, sink: impl LogSink + Send + 'static) -> Telemetry {
     let schedule = Schedule {
         delay: Duration::from_hours(1),
         ..Schedule::default()
@@ -108,11 +107,11 @@ fn telemetry(queue: LogQueue, sizes: &Sizes) -> Telemetry {
     Telemetry::start(Plan {
         spans: None,
         metrics: None,
-        logs: Some((Arc::new(queue), schedule)),
+        logs: Some((Arc::clone(queue), schedule)),
         build: Box::new(move || Sinks {
             spans: Err(String::new()),
             metrics: Err(String::new()),
-            logs: Ok(Box::new(sizes)),
+            logs: Ok(Box::new(sink)),
         }),
     })
     .expect("the thread starts")
@@ -124,8 +123,8 @@ fn records_are_exported_in_batches_and_a_panic_costs_one_batch() {
         sizes: Arc::default(),
         panics_at: Some(2),
     };
-    let telemetry = telemetry(queue(100, 4), &sizes);
-    let queue = telemetry.log_queue().expect("logs are on");
+    let queue = Arc::new(queue(100, 4));
+    let telemetry = telemetry(&queue, sizes.clone());
     (0..10).for_each(|number| queue.push(record(number)));
     // Whole batches go without being asked for.
     let deadline = std::time::Instant::now() + PATIENCE;
@@ -138,4 +137,36 @@ fn records_are_exported_in_batches_and_a_panic_costs_one_batch() {
     let receipt = telemetry.shut_down(PATIENCE).logs;
     assert_eq!((receipt.exported, receipt.failed), (6, 4));
     assert_eq!(receipt.outcome, Outcome::Complete);
+}
+
+/// Fills the queue up as often as it is emptied.
+struct Refill(Arc<LogQueue>);
+
+impl LogSink for Refill {
+    fn export(&self, records: Vec<Record>) -> Job<'_, Delivery> {
+        let exported = records.len() as u64;
+        records.into_iter().for_each(|record| self.0.push(record));
+        Box::pin(async move {
+            Delivery {
+                exported,
+                ..Delivery::default()
+            }
+        })
+    }
+
+    fn shut_down(&self, _budget: Duration) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_program_that_never_stops_logging_can_be_flushed_and_shut_down() {
+    let queue = Arc::new(queue(100, 4));
+    let telemetry = telemetry(&queue, Refill(Arc::clone(&queue)));
+    (0..8).for_each(|number| queue.push(record(number)));
+    assert_eq!(telemetry.flush(PATIENCE), Outcome::Complete);
+    let receipt = telemetry.shut_down(PATIENCE).logs;
+    assert_eq!(receipt.outcome, Outcome::Complete);
+    // What came back while the last of it went.
+    assert_eq!(receipt.dropped, [(DropReason::AfterShutdown, 8)]);
 }
