@@ -145,7 +145,9 @@ struct Refill(Arc<LogQueue>);
 impl LogSink for Refill {
     fn export(&self, records: Vec<Record>) -> Job<'_, Delivery> {
         let exported = records.len() as u64;
-        records.into_iter().for_each(|record| self.0.push(record));
+        for record in records {
+            self.0.push(record);
+        }
         Box::pin(async move {
             Delivery {
                 exported,
