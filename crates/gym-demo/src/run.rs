@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gym_concurrency::ConcurrencyComponent;
-use gym_telemetry_api::{MemoryPeaks, MemoryProfiler, in_span, record_active_servers};
+use gym_telemetry_api::{
+    MemoryPeaks, MemoryProfiler, in_span, observe_current_runtime, record_active_servers,
+};
 use gym_telemetry_core::{ChildEnv, ServerIdentity, ServerType, group, span};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::signal::unix::{SignalKind, signal};
@@ -136,6 +138,7 @@ impl Run<'_> {
 
     /// Rolls out until done, or until the user or the system wants an end.
     async fn until_signal(&mut self, fleet: &mut Fleet, tasks: Tasks) -> Result<(), Failure> {
+        observe_current_runtime();
         let failed = |error| Failure::run(format!("cannot handle signals: {error}"));
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;

@@ -147,9 +147,10 @@ pub use build::{
     TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, effective_config,
     get_telemetry, init_telemetry, is_span_group_enabled, is_telemetry_env_enabled,
     is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
-    probe_telemetry, record_active_servers, record_model_call, record_rollout,
-    record_rollout_outcome, record_verify, set_current_attributes, shutdown_telemetry,
-    shutdown_telemetry_async, telemetry_config_from_global_config, with_current_span,
+    observe_current_runtime, probe_telemetry, record_active_servers, record_model_call,
+    record_rollout, record_rollout_outcome, record_verify, set_current_attributes,
+    shutdown_telemetry, shutdown_telemetry_async, telemetry_config_from_global_config,
+    with_current_span,
 };
 pub use gym_telemetry_core::{
     Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig, MemoryPeaks,

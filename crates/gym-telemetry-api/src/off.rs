@@ -17,6 +17,8 @@ mod macros;
 mod memory;
 #[path = "off/metrics.rs"]
 mod metrics;
+#[path = "off/observer.rs"]
+mod observer;
 #[path = "off/span.rs"]
 mod span;
 
@@ -33,6 +35,7 @@ pub use metrics::{
     Stopwatch, record_active_servers, record_model_call, record_rollout, record_rollout_outcome,
     record_verify,
 };
+pub use observer::observe_current_runtime;
 pub use span::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, is_span_group_enabled,
     set_current_attributes, with_current_span,

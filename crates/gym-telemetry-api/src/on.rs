@@ -8,6 +8,7 @@ mod metrics;
 mod span;
 
 pub use gym_telemetry_otel::MemoryProfiler;
+pub use gym_telemetry_otel::observe_current_runtime;
 pub use gym_telemetry_otel::{
     Attributes, Entered, Parent, Span, SpanOptions, Status, StatusStyle, set_current_attributes,
     with_current_span,

@@ -15,9 +15,10 @@ use gym_telemetry_api::{
     Stopwatch, TELEMETRY_COMPILED_IN, TelemetryConfig, TelemetryHandle, carry,
     configure_telemetry_env, get_telemetry, group, init_telemetry, is_span_group_enabled,
     is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
-    memory_profiling_config_from_env, record_active_servers, record_model_call, record_rollout,
-    record_rollout_outcome, record_verify, set_current_attributes, shutdown_telemetry,
-    shutdown_telemetry_async, telemetry_config_from_global_config, with_current_span,
+    memory_profiling_config_from_env, observe_current_runtime, record_active_servers,
+    record_model_call, record_rollout, record_rollout_outcome, record_verify,
+    set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
+    telemetry_config_from_global_config, with_current_span,
 };
 use support::block_on;
 
@@ -51,6 +52,7 @@ fn functions_have_one_signature() {
         let _: gym_telemetry_core::receipt::Outcome = handle.flush_async(Duration::ZERO).await;
         let _: ShutdownReceipt = handle.shutdown_async(Duration::ZERO).await;
     };
+    let _: fn() = observe_current_runtime;
     let _: fn([ProfiledServer; 1]) -> Option<MemoryProfiler> = MemoryProfiler::start;
     let _: fn(&MemoryProfiler) -> MemoryPeaks = MemoryProfiler::stop;
     let _: fn() -> Stopwatch = Stopwatch::start;
@@ -135,6 +137,7 @@ fn a_process_without_telemetry_answers_at_once() {
     record_active_servers(3);
     let own = ProfiledServer::new("own", ServerType::Orchestrator, std::process::id());
     assert!(MemoryProfiler::start([own]).is_none());
+    observe_current_runtime();
     assert!(shutdown_telemetry(DEFAULT_SHUTDOWN_BUDGET).is_complete());
     assert!(block_on(shutdown_telemetry_async(DEFAULT_SHUTDOWN_BUDGET)).is_complete());
     let defaults = MemoryProfilingConfig::default();

@@ -119,6 +119,8 @@ pub const HOST_NAME: &str = "host.name";
 pub const HOST_GPU_COUNT: &str = "host.gpu.count";
 /// The id of the process.
 pub const PROCESS_PID: &str = "process.pid";
+/// What the CPU time was spent on: `user` or `system`.
+pub const CPU_MODE: &str = "cpu.mode";
 /// What is counted as memory: `rss`, resident, or `pss`, resident with shared pages divided.
 pub const MEMORY_TYPE: &str = "memory.type";
 /// The language of the telemetry implementation.

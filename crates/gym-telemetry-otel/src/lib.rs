@@ -14,6 +14,7 @@
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | sample the memory of servers | [`MemoryProfiler`] |
 //! | export what `tracing` and `log` say | [`init_telemetry`], and [`log_layer`] in a subscriber of your own |
+//! | observe a tokio runtime | [`observe_runtime`], [`observe_current_runtime`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
 //!
 //! Whatever goes wrong, the host goes on: a bad setting is one warning on standard error, a full queue or a lost
@@ -49,6 +50,7 @@ mod lifecycle;
 mod logs;
 mod memory;
 mod metrics;
+mod observer;
 mod options;
 mod process;
 #[doc(hidden)]
@@ -97,6 +99,7 @@ pub use metrics::{
     are_metrics_exporting, observe, record_active_servers, record_http_server_request,
     record_model_call, record_rollout, record_rollout_outcome, record_verify,
 };
+pub use observer::{observe_current_runtime, observe_runtime};
 pub use options::{Parent, SpanOptions, Status, StatusStyle};
 pub use providers::Providers;
 pub use span::{Entered, Span, set_current_attributes, with_current_span};

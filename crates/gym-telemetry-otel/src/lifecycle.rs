@@ -21,7 +21,7 @@ use crate::thread::{
     HostSpanSink, LogSink, MetricSink, Plan, Schedule, SdkSpanSink, Sinks, SpanSink, Telemetry,
 };
 use crate::warn::warn;
-use crate::{fork, memory, propagation, sandbox};
+use crate::{fork, memory, observer, propagation, sandbox};
 
 /// Starts the telemetry of this process, once and for good.
 ///
@@ -37,6 +37,9 @@ use crate::{fork, memory, propagation, sandbox};
 /// If log records are exported, it sets the global subscriber of `tracing` and the logger of `log`, each if the program has
 /// none and has not made a [`log_layer`](crate::log_layer). A subscriber of the program's own without such a layer is
 /// warned about.
+///
+/// Called inside a tokio runtime while metrics are exported, it has that runtime observed; for another one there is
+/// [`observe_runtime`](crate::observe_runtime).
 #[must_use = "the last seconds of telemetry are lost without a shutdown"]
 pub fn init_telemetry(identity: ServerIdentity) -> Option<TelemetryHandle> {
     init(identity, Destination::Settings)
@@ -266,7 +269,14 @@ fn launch(
         )
     });
     let (settings, identity) = (Arc::clone(settings), Arc::clone(identity));
-    let build = Box::new(move || build(&settings, &identity, make, meters));
+    let arrivals = settings.metrics.is_on().then(observer::open);
+    let build = Box::new(move || {
+        let sinks = build(&settings, &identity, make, meters);
+        if let Some(arrivals) = arrivals.filter(|_| sinks.metrics.is_ok()) {
+            observer::start(arrivals);
+        }
+        sinks
+    });
     let logs_are_on = logs.is_some();
     match Telemetry::start(Plan {
         spans,

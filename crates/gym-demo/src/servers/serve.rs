@@ -12,6 +12,7 @@ use axum::middleware::from_fn;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
+use gym_telemetry_api::observe_current_runtime;
 use gym_telemetry_core::ServerIdentity;
 use gym_telemetry_http::ServerLayer;
 use tokio::signal::unix::{SignalKind, signal};
@@ -90,6 +91,7 @@ pub(crate) fn serve(mut args: ServeArgs) -> Result<(), Failure> {
 
 /// Serves, and returns the limits of the server.
 async fn run(args: ServeArgs, name: String) -> Result<Vec<Arc<Limit>>, Failure> {
+    observe_current_runtime();
     // Before anything can ask the server to stop.
     let stop = stop_signal()?;
     let listener = listener(args.listen)?;

@@ -12,6 +12,7 @@ const fn of(key: &'static str, kind: ValueKind) -> AttributeDescriptor {
 pub static ATTRIBUTES: &[AttributeDescriptor] = &[
     of(attribute::CODE_FILE_PATH, Text),
     of(attribute::CODE_LINE_NUMBER, Integer),
+    of(attribute::CPU_MODE, Text),
     of(attribute::DEPLOYMENT_ENVIRONMENT, Text),
     of(attribute::ERROR_TYPE, Text),
     of(attribute::EXCEPTION_ESCAPED, Text),

@@ -22,10 +22,10 @@ pub(super) struct HostMemory {
 
 /// The memory of a process as the kernel counts it by the way, in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     size: u64,
     /// Those that are in memory.
-    pub(super) resident: u64,
+    pub(crate) resident: u64,
     shared: u64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Resident {
 
 /// A directory like `/proc`.
 #[derive(Debug)]
-pub(super) struct Proc {
+pub(crate) struct Proc {
     root: String,
     path: String,
     buffer: Vec<u8>,
@@ -47,7 +47,7 @@ pub(super) struct Proc {
 }
 
 impl Proc {
-    pub(super) fn at(root: &Path) -> Self {
+    pub(crate) fn at(root: &Path) -> Self {
         let root = root.to_string_lossy().into_owned();
         let tells_children = Path::new(&root).join("thread-self/children").exists();
         Self {
@@ -87,11 +87,11 @@ impl Proc {
         (!stat.has_ended).then_some(stat.start_time)
     }
 
-    fn stat(&mut self, pid: u32) -> Option<Stat> {
+    pub(crate) fn stat(&mut self, pid: impl fmt::Display) -> Option<Stat> {
         Stat::parse(self.read(format_args!("{pid}/stat")).ok()?)
     }
 
-    pub(super) fn pages(&mut self, pid: u32) -> Option<Pages> {
+    pub(crate) fn pages(&mut self, pid: impl fmt::Display) -> Option<Pages> {
         let text = self.read(format_args!("{pid}/statm")).ok()?;
         let mut numbers = text.split(|byte| *byte == b' ').map(number);
         Some(Pages {
@@ -165,9 +165,12 @@ impl Proc {
 
 /// What a line of `/proc/<pid>/stat` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stat {
+pub(crate) struct Stat {
     has_ended: bool,
     parent: u32,
+    pub(crate) user_ticks: u64,
+    pub(crate) system_ticks: u64,
+    pub(crate) threads: u64,
     start_time: u64,
 }
 
@@ -184,7 +187,10 @@ impl Stat {
             // A zombie, or dead.
             has_ended: matches!(state, b"Z" | b"X" | b"x"),
             parent: u32::try_from(parent).ok()?,
-            start_time: number(fields.nth(17)?)?,
+            user_ticks: number(fields.nth(9)?)?,
+            system_ticks: number(fields.next()?)?,
+            threads: number(fields.nth(4)?)?,
+            start_time: number(fields.nth(1)?)?,
         })
     }
 }
@@ -215,11 +221,14 @@ mod tests {
 
     #[test]
     fn a_program_may_be_called_anything() {
-        let fields = "S 42 7 7 0 -1 4194560 90 7 0 0 5 6 70 800 20 0 1 0 1234567 9 8";
+        let fields = "S 42 7 7 0 -1 4194560 90 7 0 0 5 6 70 800 20 0 3 0 1234567 9 8";
         for name in ["a", "a) R 1 (b", "a b", "(", "\u{e9}\n)"] {
             let stat = Stat {
                 has_ended: false,
                 parent: 42,
+                user_ticks: 5,
+                system_ticks: 6,
+                threads: 3,
                 start_time: 1_234_567,
             };
             let text = format!("117 ({name}) {fields}\n");

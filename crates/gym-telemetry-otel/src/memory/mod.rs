@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use gym_telemetry_core::{MemoryPeaks, ProfiledServer};
 use parking_lot::{Condvar, Mutex};
 
+pub(crate) use self::files::Proc;
 use self::sampler::{Sample, Sampler};
 use crate::contain::contain;
 use crate::metrics::{Observation, are_metrics_exporting, observe};
@@ -21,7 +22,7 @@ use crate::warn::warn;
 use crate::{fork, process};
 
 /// The kernel's directory of processes.
-const PROC: &str = "/proc";
+pub(crate) const PROC: &str = "/proc";
 
 /// As Linux shows it, `nemo-gym-memory`.
 const THREAD: &str = "nemo-gym-memory-profiler";

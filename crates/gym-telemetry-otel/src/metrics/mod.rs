@@ -22,6 +22,8 @@ pub use self::observe::{Number, Observation, Observer, observe};
 pub use self::outcomes::{record_model_call, record_rollout_outcome};
 pub(crate) use self::pipe::{MetricsPipe, install, uninstall};
 pub use self::provider::are_metrics_exporting;
+#[cfg(test)]
+pub(crate) use self::tests::single_values;
 
 /// What a new meter holds after `record`.
 #[cfg(test)]

@@ -4,30 +4,39 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use gym_telemetry_core::Value;
 use gym_telemetry_core::metric::{MetricDescriptor, MetricKind};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, Meter};
 use parking_lot::Mutex;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
 
 use super::{attributes, provider};
-use crate::contain::contain;
+use crate::contain::{Panic, contain};
 use crate::warn::warn;
 
 type Callback = dyn Fn(&mut Observer<'_>) + Send + Sync;
 
-static CALLBACKS: Mutex<BTreeMap<u64, Arc<Callback>>> = Mutex::new(BTreeMap::new());
+/// How long an export waits for a callback, which should take microseconds.
+const LONGEST_CALL: Duration = Duration::from_secs(1);
+
+static CALLBACKS: Mutex<BTreeMap<u64, Arc<Registered>>> = Mutex::new(BTreeMap::new());
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
 static PANICS: AtomicU64 = AtomicU64::new(0);
+static GIVEN_UP: AtomicU64 = AtomicU64::new(0);
 
 /// Registers a callback that reports the present values of one or more metrics whenever metrics are collected.
 ///
 /// It may be registered before metrics are exported and is never called while they are not. Its series are reported
 /// as long as it reports them and the returned [`Observation`] lives. Report from counters or snapshots that are kept
-/// anyway: callbacks run one after the other on the telemetry thread, and on the thread of a reader of the host's own
-/// [meter provider](crate::Providers::meter) as well. No lock of ours is held around a call; a panic loses what this
-/// callback had to report in this collection and nothing else.
+/// anyway: callbacks run one after the other on a thread of telemetry's own, and on the thread of a reader of the host's
+/// own [meter provider](crate::Providers::meter) as well. No lock of ours is held around a call. A panic loses what this
+/// callback had to report in this collection and nothing else. One that takes longer than a second is left out, and
+/// not called again until it has returned; only a reader of the host's own waits for it. Both are warned about.
 ///
 /// Where several callbacks report one metric with equal attributes, the last registered one counts.
 ///
@@ -48,9 +57,73 @@ static PANICS: AtomicU64 = AtomicU64::new(0);
 /// ```
 pub fn observe(callback: impl Fn(&mut Observer<'_>) + Send + Sync + 'static) -> Observation {
     let id = LAST_ID.fetch_add(1, Ordering::Relaxed) + 1;
-    CALLBACKS.lock().insert(id, Arc::new(callback));
+    let registered = Registered {
+        id,
+        callback: Box::new(callback),
+        late: Mutex::new(None),
+    };
+    CALLBACKS.lock().insert(id, Arc::new(registered));
     provider::stir();
     Observation { id }
+}
+
+/// A callback of somebody's.
+struct Registered {
+    id: u64,
+    callback: Box<Callback>,
+    /// Who is still waiting for it to return, after an export has given it up.
+    late: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Registered {
+    /// Whether it was given up and has not returned since.
+    fn is_late(&self) -> bool {
+        let late = self.late.lock();
+        late.as_ref().is_some_and(|waiting| !waiting.is_finished())
+    }
+
+    /// What it has to report; nothing if it panics.
+    fn call(&self) -> Vec<Report> {
+        let mut reports = Vec::new();
+        let called = contain(|| (self.callback)(&mut Observer::new(&mut reports)));
+        if let Err(panic) = called {
+            reports.clear();
+            self.complain(&panic);
+        }
+        reports
+    }
+
+    /// Gives up a reference, with which its owner's data may go.
+    fn release(self: Arc<Self>) {
+        let id = self.id;
+        if let Err(panic) = contain(|| drop(self)) {
+            complain(id, &panic);
+        }
+    }
+
+    fn complain(&self, panic: &Panic) {
+        complain(self.id, panic);
+    }
+
+    fn give_up(&self, waiting: JoinHandle<()>) {
+        *self.late.lock() = Some(waiting);
+        GIVEN_UP.fetch_add(1, Ordering::Relaxed);
+        warn(
+            format!("late metric callback {}", self.id),
+            &format_args!(
+                "a callback that reports metrics takes longer than {LONGEST_CALL:?}; its values are left out until it has returned"
+            ),
+        );
+    }
+}
+
+fn complain(id: u64, panic: &Panic) {
+    PANICS.fetch_add(1, Ordering::Relaxed);
+    // Each callback is a cause of its own, counted as such.
+    warn(
+        format!("metric callback {id}"),
+        &format_args!("a callback that reports metrics {panic}; its values are left out"),
+    );
 }
 
 /// Keeps a callback of [`observe`] registered; its series end when this is dropped.
@@ -177,28 +250,79 @@ pub(super) fn panics() -> u64 {
     PANICS.load(Ordering::Relaxed)
 }
 
-/// Calls every callback and returns what they report.
+/// How often a callback was given up.
+pub(super) fn given_up() -> u64 {
+    GIVEN_UP.load(Ordering::Relaxed)
+}
+
+/// Calls every callback on this thread and returns what they report.
 pub(super) fn read_all() -> Vec<Report> {
-    // Callbacks may register and drop observations: none may run under the lock.
-    let callbacks: Vec<_> = CALLBACKS.lock().values().cloned().collect();
     let mut reports = Vec::new();
-    for callback in callbacks {
-        let before = reports.len();
-        let called = contain(|| {
-            callback(&mut Observer::new(&mut reports));
+    for registered in callbacks() {
+        if !registered.is_late() {
+            reports.extend(registered.call());
+        }
+        registered.release();
+    }
+    reports
+}
+
+/// Calls every callback on another thread and returns what they report. One that does not return in time is left out
+/// and left behind. Inside a tokio runtime only.
+pub(super) async fn read_all_in_time() -> Vec<Report> {
+    let mut reports = Vec::new();
+    let mut waiting = callbacks();
+    while !waiting.is_empty() {
+        let (answers, mut answered) = unbounded_channel();
+        let batch = std::mem::take(&mut waiting);
+        let thread = spawn_blocking({
+            let batch = batch.clone();
+            move || call_all(batch, &answers)
         });
-        // If its owner has dropped the observation by now, this is the last reference to what the callback owns.
-        let dropped = contain(|| drop(callback));
-        if let Err(panic) = called.and(dropped) {
-            reports.truncate(before);
-            PANICS.fetch_add(1, Ordering::Relaxed);
-            warn(
-                "metric callback",
-                &format_args!("a callback that reports metrics {panic}; its values are left out"),
-            );
+        let mut called = batch.into_iter();
+        loop {
+            match timeout(LONGEST_CALL, answered.recv()).await {
+                Ok(Some(answer)) => {
+                    reports.extend(answer);
+                    called.next().into_iter().for_each(Registered::release);
+                }
+                Ok(None) => break,
+                Err(_elapsed) => {
+                    // The others must not wait for it. If nothing is called yet, that is the machine's doing; the
+                    // callback is asked again next time all the same.
+                    if let Some(late) = called.next() {
+                        late.give_up(thread);
+                        late.release();
+                    }
+                    waiting.extend(called);
+                    break;
+                }
+            }
         }
     }
     reports
+}
+
+/// Answers with what each callback reports, in order, as long as somebody is interested.
+fn call_all(callbacks: Vec<Arc<Registered>>, answers: &UnboundedSender<Vec<Report>>) {
+    let mut is_wanted = true;
+    for registered in callbacks {
+        if is_wanted {
+            let reports = if registered.is_late() {
+                Vec::new()
+            } else {
+                registered.call()
+            };
+            is_wanted = answers.send(reports).is_ok();
+        }
+        registered.release();
+    }
+}
+
+/// The callbacks in the order of their registration. They may register and drop observations: none may run under the
+/// lock.
+fn callbacks() -> Vec<Arc<Registered>> {
+    CALLBACKS.lock().values().cloned().collect()
 }
 
 /// Makes the instrument for the metric of `first`, which also decides about the type of its numbers. `read` is asked for

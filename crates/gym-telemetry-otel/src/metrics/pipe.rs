@@ -93,10 +93,11 @@ impl MetricsPipe {
     ///
     /// Dropping the future gives this export up; the values come again with the next one.
     pub(crate) async fn collect_and_export(&self) -> ExportReport {
-        let (started, panics) = (Instant::now(), observe::panics());
-        let metrics = self.provider.collect();
+        let (started, panics, given_up) = (Instant::now(), observe::panics(), observe::given_up());
+        let metrics = self.provider.collect_in_time().await;
         let ending = match &metrics {
             Ok(_) if observe::panics() > panics => Ending::CallbackPanic,
+            Ok(_) if observe::given_up() > given_up => Ending::TimeOut,
             Ok(_) => Ending::Success,
             Err(_) => Ending::Failure,
         };

@@ -218,6 +218,21 @@ impl Provider {
     }
 
     /// The state of everything; nothing if the readers are the host's.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing but what callbacks have taken out of their own counts.
+    pub(super) async fn collect_in_time(
+        &self,
+    ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
+        match &self.source {
+            Source::Own(own) => own.collect_with(observe::read_all_in_time().await),
+            Source::Host(_) => Ok(ResourceMetrics::default()),
+        }
+    }
+
+    /// As [`collect_in_time`](Self::collect_in_time), waiting for each callback for as long as it takes.
+    #[cfg(test)]
     pub(super) fn collect(
         &self,
     ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
@@ -259,15 +274,16 @@ impl Own {
     }
 
     /// Reads every observable and returns the state of everything.
-    ///
-    /// Callbacks run first and outside all locks, so that one may create instruments or take any lock of its own.
+    #[cfg(test)]
     pub(super) fn collect(
         &self,
     ) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
         self.collect_with(observe::read_all())
     }
 
-    /// As [`collect`](Self::collect), with what the callbacks have reported.
+    /// The state of everything, given what the callbacks have reported.
+    ///
+    /// Those run first and outside all locks, so that one may create instruments or take any lock of its own.
     pub(super) fn collect_with(
         &self,
         reports: Vec<Report>,

@@ -1,6 +1,7 @@
 //! Tests of the recorder, the context and the telemetry thread together, each with a telemetry of its own.
 
 mod building;
+mod callbacks;
 mod contexts;
 mod exporter;
 mod futures;

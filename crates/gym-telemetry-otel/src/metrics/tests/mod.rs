@@ -68,6 +68,28 @@ fn points_of<T: Copy>(data: &MetricData<T>, number: impl Fn(T) -> f64) -> Vec<(S
     }
 }
 
+/// Every point of a gauge or a sum: the name of the metric, the values of its attributes, and its value.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "what the tests measure is small enough"
+)]
+pub(crate) fn single_values(metrics: &ResourceMetrics) -> Vec<(String, f64)> {
+    let metrics = metrics.scope_metrics().flat_map(ScopeMetrics::metrics);
+    let points = metrics.flat_map(|metric| {
+        let points = match metric.data() {
+            AggregatedMetrics::F64(MetricData::Histogram(_)) => Vec::new(),
+            AggregatedMetrics::F64(data) => points_of(data, |value| value),
+            AggregatedMetrics::I64(data) => points_of(data, |value| value as f64),
+            AggregatedMetrics::U64(data) => points_of(data, |value| value as f64),
+        };
+        points.into_iter().map(|(attribute, value)| {
+            let label = format!("{} {attribute}", metric.name());
+            (label.trim_end().to_owned(), value)
+        })
+    });
+    points.collect()
+}
+
 fn collect(provider: &Provider, name: &str) -> Option<Vec<(String, f64)>> {
     points(&provider.collect().expect("metrics can be collected"), name)
 }
