@@ -13,7 +13,19 @@ use crate::recorder::{Entry, Owned, Scratch, SpanLimits, Writer, cut, with_entry
 /// Secrets are replaced, texts beyond the configured length are cut, and attributes beyond the configured number
 /// are dropped and counted.
 #[derive(Debug)]
-pub struct Attributes<'a> {
+pub struct Attributes<'a>(Way<'a>);
+
+/// The ways that attributes take.
+#[derive(Debug)]
+enum Way<'a> {
+    /// Into the log of a span, one by one, as nearly all do.
+    Log(Writer<'a>),
+    Collector(&'a mut Collector<'a>),
+}
+
+/// Takes attributes that do not just go into the log of a span.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
     sink: Sink<'a>,
     /// `None` is the default: what takes no part in a log is redacted here, the rest when the log is read.
     redaction: Option<Redaction<'a>>,
@@ -34,19 +46,18 @@ enum Sink<'a> {
     },
 }
 
-impl<'a> Attributes<'a> {
-    #[inline]
-    pub(crate) fn of_record(record: impl Into<Writer<'a>>) -> Self {
+impl<'a> Collector<'a> {
+    pub(crate) fn of_record(record: Writer<'a>, redaction: Redaction<'a>) -> Self {
         Self {
-            sink: Sink::Record(record.into()),
-            redaction: None,
+            sink: Sink::Record(record),
+            redaction: Some(redaction),
         }
     }
 
-    pub(crate) fn of_entry(entry: Entry) -> Self {
+    pub(crate) fn of_entry(entry: Entry, redaction: Option<Redaction<'a>>) -> Self {
         Self {
             sink: Sink::Entry(entry),
-            redaction: None,
+            redaction,
         }
     }
 
@@ -73,36 +84,6 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    pub(crate) fn redacting(self, redaction: Redaction<'a>) -> Self {
-        Self {
-            redaction: Some(redaction),
-            ..self
-        }
-    }
-
-    /// Sets an attribute. The last value of a key wins; `None` values are skipped.
-    #[inline]
-    pub fn set<V>(&mut self, key: impl Into<Cow<'static, str>>, value: &V)
-    where
-        V: ToValue + ?Sized,
-    {
-        let Some(value) = value.to_value() else {
-            return;
-        };
-        let key = key.into();
-        // The way of nearly all attributes. What takes it is not to have its address handed out, nor is `self`.
-        if let (Sink::Record(record), None) = (&self.sink, self.redaction) {
-            if let Cow::Borrowed(key) = key
-                && record.append_attribute(key, &value, false)
-            {
-                return;
-            }
-            set_unlogged(record.copy(), key, value);
-        } else {
-            self.put(key, value);
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn put(&mut self, key: Cow<'static, str>, value: Value<'_>) {
@@ -122,6 +103,41 @@ impl<'a> Attributes<'a> {
                 limit,
                 value_length,
             } => list.set(key.into(), own(value, *value_length), *limit),
+        }
+    }
+}
+
+impl<'a> Attributes<'a> {
+    #[inline]
+    pub(crate) fn of_record(record: impl Into<Writer<'a>>) -> Self {
+        Self(Way::Log(record.into()))
+    }
+
+    pub(crate) fn through(collector: &'a mut Collector<'a>) -> Self {
+        Self(Way::Collector(collector))
+    }
+
+    /// Sets an attribute. The last value of a key wins; `None` values are skipped.
+    #[inline]
+    pub fn set<V>(&mut self, key: impl Into<Cow<'static, str>>, value: &V)
+    where
+        V: ToValue + ?Sized,
+    {
+        let Some(value) = value.to_value() else {
+            return;
+        };
+        let key = key.into();
+        // Neither `self` nor the key and the value have their addresses handed out, so that they need no memory.
+        match &mut self.0 {
+            Way::Log(record) => {
+                if let Cow::Borrowed(key) = key
+                    && record.append_attribute(key, &value, false)
+                {
+                    return;
+                }
+                set_unlogged(record.copy(), key, value);
+            }
+            Way::Collector(collector) => collector.put(key, value),
         }
     }
 }
@@ -260,12 +276,12 @@ mod tests {
         describe: impl FnOnce(&mut Attributes<'_>),
     ) -> AttributeList {
         let mut list = AttributeList::default();
-        describe(&mut Attributes::of_list(
+        describe(&mut Attributes::through(&mut Collector::of_list(
             &mut list,
             limit,
             limits,
             Redaction::DEFAULT,
-        ));
+        )));
         list
     }
 

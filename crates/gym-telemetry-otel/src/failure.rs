@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gym_telemetry_core::value::StaticStr;
 use gym_telemetry_core::{attribute, event};
 
-use crate::attributes::{Attributes, EventAttributes};
+use crate::attributes::{Attributes, Collector, EventAttributes};
 use crate::options::{Status, StatusStyle};
 use crate::recorder::Owned;
 
@@ -35,7 +35,8 @@ impl Failure {
         record.set_status(Status::Error(description));
         if record.records_exceptions() {
             let mut event = EventAttributes::new(recorder.limits());
-            let mut attributes = Attributes::of_event(&mut event);
+            let mut collector = Collector::of_event(&mut event);
+            let mut attributes = Attributes::through(&mut collector);
             attributes.set(attribute::EXCEPTION_TYPE, &StaticStr(self.type_name));
             attributes.set(attribute::EXCEPTION_MESSAGE, &self.message);
             attributes.set(attribute::EXCEPTION_ESCAPED, &StaticStr("False"));

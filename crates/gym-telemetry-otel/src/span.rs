@@ -9,7 +9,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use gym_telemetry_core::{Redaction, SpanContext, ToValue};
 
-use crate::attributes::{Attributes, EventAttributes};
+use crate::attributes::{Attributes, Collector, EventAttributes};
 use crate::contain::contain;
 use crate::failure::Failure;
 use crate::options::{SpanOptions, Status};
@@ -53,6 +53,14 @@ impl Span {
         }
     }
 
+    #[inline]
+    pub(crate) fn of(handle: Handle) -> Self {
+        Self {
+            handle,
+            not_sync: PhantomData,
+        }
+    }
+
     /// Starts a span.
     ///
     /// `attributes` runs at most once, and only if the span is recorded or a sampler wants to see the attributes.
@@ -77,10 +85,7 @@ impl Span {
         options: SpanOptions<'_>,
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) -> Self {
-        Self {
-            handle: recorder.start(name.into(), options, attributes).into(),
-            not_sync: PhantomData,
-        }
+        Self::of(recorder.start(name.into(), options, attributes))
     }
 
     /// Whether the span is recorded, so that attributes are worth computing.
@@ -142,14 +147,19 @@ impl Span {
         attributes: impl FnOnce(&mut Attributes<'_>),
     ) {
         // Each attribute is set on its own, with no foreign code in between, so an expression may use this very span.
-        let mut target = match self.held() {
-            Held::Recorded(record) => Attributes::of_record(record),
-            Held::Borrowed(entry) => Attributes::of_entry(entry),
-            Held::Nothing | Held::Passive(_) => return,
+        let mut collector;
+        let mut target = match (self.held(), redaction) {
+            (Held::Recorded(record), None) => Attributes::of_record(record),
+            (Held::Recorded(record), Some(redaction)) => {
+                collector = Collector::of_record(record, redaction);
+                Attributes::through(&mut collector)
+            }
+            (Held::Borrowed(entry), redaction) => {
+                collector = Collector::of_entry(entry, redaction);
+                Attributes::through(&mut collector)
+            }
+            (Held::Nothing | Held::Passive(_), _) => return,
         };
-        if let Some(redaction) = redaction {
-            target = target.redacting(redaction);
-        }
         if contain(|| attributes(&mut target)).is_err() {
             self.count_panic();
         }
@@ -166,7 +176,8 @@ impl Span {
         };
         let at = recorder.clock.now();
         let mut event = EventAttributes::new(recorder.limits());
-        if contain(|| attributes(&mut Attributes::of_event(&mut event))).is_err() {
+        let mut collector = Collector::of_event(&mut event);
+        if contain(|| attributes(&mut Attributes::through(&mut collector))).is_err() {
             recorder.counts.panics.add(1);
         }
         let name = name.into();
@@ -263,11 +274,16 @@ impl Span {
 
     #[inline]
     fn is_record(&self) -> bool {
-        matches!(self.held(), Held::Recorded(_) | Held::Borrowed(_))
+        self.handle.is_record()
     }
 
     #[inline]
-    pub(crate) fn held(&self) -> Held<'_> {
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    #[inline]
+    fn held(&self) -> Held<'_> {
         self.handle.held()
     }
 
@@ -330,17 +346,39 @@ impl Drop for Span {
 // and keeps it in a register or forgets it.
 #[inline(never)]
 fn drop_handle(handle: Handle) {
-    drop_started(handle);
+    drop_held(handle);
 }
 
-#[inline]
-fn drop_started(mut handle: Handle) {
-    if let Started::Recorded(record) = handle.take() {
-        if std::thread::panicking() && !record.started_panicking() {
-            Failure::panic(None).record(&record);
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "both that call it are of one instruction without it"
+)]
+fn drop_held(mut handle: Handle) {
+    match handle.take() {
+        Started::Recorded(record) => {
+            if std::thread::panicking() {
+                fail(&record);
+            }
+            finish(record);
         }
-        finish(record);
+        other => drop_unrecorded(other),
     }
+}
+
+/// A panic unwinds through the owner of the span.
+#[cold]
+#[inline(never)]
+fn fail(record: &Owned) {
+    if !record.started_panicking() {
+        Failure::panic(None).record(record);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn drop_unrecorded(started: Started) {
+    drop(started);
 }
 
 #[inline]
@@ -352,7 +390,7 @@ fn finish(record: Owned) {
 #[inline(never)]
 fn drop_entered(inside: Inside) {
     let mut span = inside.leave();
-    drop_started(std::mem::replace(&mut span.handle, Handle::NOTHING));
+    drop_held(std::mem::replace(&mut span.handle, Handle::NOTHING));
 }
 
 /// A span that is current on this thread; what [`Span::entered`] returns.
@@ -404,12 +442,8 @@ impl Drop for Entered {
 /// or [`in_current_context`](crate::FutureExt::in_current_context), is a parent for new spans but takes no
 /// attributes: start a span of its own for work that moves elsewhere.
 pub fn with_current_span<T>(f: impl FnOnce(&Span) -> T) -> T {
-    let borrowed = Span {
-        handle: current_entry()
-            .map_or(Started::Nothing, Started::Borrowed)
-            .into(),
-        not_sync: PhantomData,
-    };
+    let borrowed = current_entry().map_or(Started::Nothing, Started::Borrowed);
+    let borrowed = Span::of(borrowed.into());
     f(&borrowed)
 }
 

@@ -56,13 +56,14 @@ pub(crate) fn trace_id(now: Tick) -> TraceId {
 /// Draws a new span id.
 #[inline]
 pub(crate) fn span_id(now: Tick) -> SpanId {
-    draw(|[lane, _]| {
-        loop {
-            if let Some(id) = SpanId::from_bytes(next(lane, now).to_be_bytes()) {
-                return id;
-            }
-        }
-    })
+    let word = draw(|[lane, _]| next(lane, now));
+    SpanId::from_bytes(word.to_be_bytes()).unwrap_or_else(|| span_id_again(now))
+}
+
+#[cold]
+#[inline(never)]
+fn span_id_again(now: Tick) -> SpanId {
+    span_id(now)
 }
 
 #[inline]

@@ -11,9 +11,9 @@ use super::clock::Tick;
 use super::host::{HostSpans, Wanted};
 use super::ids;
 use super::link::Link;
-use super::raw::{self, Above, Draft, Entry, Family, Header, Owned, Traits};
+use super::raw::{self, Above, Draft, Entry, Family, Handle, Header, Owned, Traits};
 use super::sampling::{Candidate, Decision, Sampling};
-use crate::attributes::{AttributeList, Attributes};
+use crate::attributes::{AttributeList, Attributes, Collector};
 use crate::contain::contain;
 use crate::options::{Parent, SpanOptions};
 
@@ -56,7 +56,7 @@ impl Recorder {
         name: Cow<'static, str>,
         options: SpanOptions<'_>,
         describe: impl FnOnce(&mut Attributes<'_>),
-    ) -> Started {
+    ) -> Handle {
         // All of this is known where a macro stands, so one of the two ways is all that is left there.
         if let (Cow::Borrowed(name), Parent::Current, Some(traits)) =
             (&name, options.parent, Traits::of(&options))
@@ -64,38 +64,71 @@ impl Recorder {
             match self.begin(name, traits) {
                 Begun::Draft(draft) => {
                     self.describe(&draft, describe);
-                    return Started::Recorded(draft.open());
+                    return Handle::recorded(&draft.open());
                 }
-                Begun::Nothing => return Started::Nothing,
+                Begun::Nothing => return Handle::NOTHING,
                 Begun::Special => {}
             }
         }
         // A copy: the options themselves need not be in memory.
         let options = SpanOptions { ..options };
-        self.start_by_rule(name, &options, describe)
+        self.start_by_rule(name, &options, describe).into()
     }
 
     /// Starts a span below the current one, or at the top of a trace, if there is nothing special about it.
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would pass and save more registers than the work takes instructions"
+    )]
     fn begin(&'static self, name: &'static str, traits: Traits) -> Begun {
         if !self.is_accepting() || matches!(self.settings.sampling, Sampling::Host(_)) {
             return Begun::Special;
         }
-        let above = raw::above();
-        if matches!(above, Above::Unsampled) {
-            // As the top of the trace was decided, without even a look at the clock.
-            raw::count_unsampled(self);
-            return Begun::Nothing;
-        }
+        raw::with_above(|above| match above {
+            Above::Span(parent) if !parent.has_trace_state() => {
+                let now = self.clock.now();
+                let Some(draft) = Draft::take(self) else {
+                    return Begun::Special;
+                };
+                draft.write_child(&parent, ids::span_id(now), now, name, traits);
+                Begun::Draft(draft)
+            }
+            Above::Link(link) if !link.is_remote && !link.flags.is_sampled() => {
+                // As the top of the trace was decided, without even a look at the clock.
+                raw::count_unsampled(self);
+                Begun::Nothing
+            }
+            Above::Link(link) if !link.is_remote && link.trace_state.is_empty() => {
+                self.begin_below(Some(link), name, traits)
+            }
+            Above::Nothing if matches!(self.settings.sampling, Sampling::ParentBased) => {
+                self.begin_below(None, name, traits)
+            }
+            _ => Begun::Special,
+        })
+    }
+
+    /// Starts a span below a place in its trace, or at the top of one.
+    #[inline(never)]
+    fn begin_below(
+        &'static self,
+        link: Option<&Link>,
+        name: &'static str,
+        traits: Traits,
+    ) -> Begun {
         let now = self.clock.now();
-        let family = match above {
-            Above::Span(family) => family,
-            Above::Nothing if matches!(self.settings.sampling, Sampling::ParentBased) => Family {
+        let family = match link {
+            Some(link) => Family {
+                trace_id: link.trace_id,
+                parent: link.span_id,
+                flags: link.flags,
+            },
+            None => Family {
                 trace_id: ids::trace_id(now),
                 parent: None,
                 flags: TraceFlags::RANDOM.with_sampled(true),
             },
-            _ => return Begun::Special,
         };
         let Some(draft) = Draft::take(self) else {
             return Begun::Special;
@@ -164,9 +197,8 @@ impl Recorder {
         describe: impl FnOnce(&mut Attributes<'_>),
     ) -> AttributeList {
         let mut list = AttributeList::default();
-        let mut attributes =
-            Attributes::of_list(&mut list, limit, self.limits(), Redaction::DEFAULT);
-        if contain(|| describe(&mut attributes)).is_err() {
+        let mut collector = Collector::of_list(&mut list, limit, self.limits(), Redaction::DEFAULT);
+        if contain(|| describe(&mut Attributes::through(&mut collector))).is_err() {
             self.counts.panics.add(1);
         }
         list

@@ -2,25 +2,12 @@
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
 
+use super::super::start::Started;
 use super::frames::{self, Entry, Target};
-use super::handle::Held;
+use super::handle::{Handle, Held};
 use crate::context::Context;
 use crate::span::Span;
-
-/// What becomes current; `None` if entering changes nothing.
-///
-/// It stays in place, also when the span is moved or forgotten, until the span is dropped or used through a mutable
-/// reference: a slot is never unmapped, its span ends by value only, and the link is on the heap.
-#[inline]
-fn target(span: &Span) -> Option<Target> {
-    match span.held() {
-        Held::Nothing | Held::Borrowed(_) => None,
-        Held::Recorded(span) => Some(Target::Span(span.address())),
-        Held::Passive(link) => Some(Target::Passive(NonNull::from_ref(link))),
-    }
-}
 
 /// A context that is current on this thread until this is dropped.
 #[derive(Debug)]
@@ -37,7 +24,7 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn enter(context: Box<Context>) -> Self {
         // SAFETY: the context is on the heap, and the guard keeps it until it has left.
-        let entry = unsafe { frames::push(Target::Context(NonNull::from_ref(&*context))) };
+        let entry = unsafe { frames::push(Target::context(&context)) };
         Self {
             entry,
             context,
@@ -71,7 +58,7 @@ impl Inside {
 
     #[inline]
     pub(crate) fn enter(span: Span) -> Self {
-        if let Some(target) = target(&span) {
+        if let Some(target) = span.handle().target() {
             // SAFETY: the span stays in here until it is left. If that is forgotten, the span is never ended.
             unsafe { frames::push(target) };
         }
@@ -89,7 +76,7 @@ impl Inside {
     /// Gives the span back, which is not current any more.
     #[inline]
     pub(crate) fn leave(self) -> Span {
-        if let Some(target) = target(&self.span) {
+        if let Some(target) = self.span.handle().target() {
             frames::leave_span(target);
         }
         ManuallyDrop::into_inner(self.span)
@@ -100,14 +87,17 @@ impl Inside {
 #[inline]
 pub(crate) fn run_in<R>(span: &Span, f: impl FnOnce() -> R) -> R {
     // SAFETY: the span is borrowed until this returns.
-    let _scope = target(span).map(|target| unsafe { Scope::new(target) });
+    let _scope = span
+        .handle()
+        .target()
+        .map(|target| unsafe { Scope::new(target) });
     f()
 }
 
 /// Runs `f` in a context.
 pub(crate) fn run_in_context<R>(context: &Context, f: impl FnOnce() -> R) -> R {
     // SAFETY: the context is borrowed until this returns.
-    let _scope = unsafe { Scope::new(Target::Context(NonNull::from_ref(context))) };
+    let _scope = unsafe { Scope::new(Target::context(context)) };
     f()
 }
 
@@ -136,15 +126,14 @@ impl Drop for Scope {
 /// Dropping this ends the span.
 #[derive(Debug)]
 pub(crate) struct Around {
+    /// While what stands before is dropped, the entry of the span, which the span is known by alone.
     span: Span,
-    /// The entry while what stands before is dropped.
-    entry: Option<Entry>,
 }
 
 impl Around {
     #[inline]
     pub(crate) const fn new(span: Span) -> Self {
-        Self { span, entry: None }
+        Self { span }
     }
 
     #[inline]
@@ -154,8 +143,14 @@ impl Around {
 
     /// Takes the span out, so that nothing is left to do.
     pub(crate) fn take(&mut self) -> Span {
-        self.leave();
-        std::mem::take(&mut self.span)
+        let mut span = std::mem::take(&mut self.span);
+        if let Held::Borrowed(entry) = span.handle().held()
+            && let Some(target) = frames::take_back(entry)
+        {
+            // SAFETY: the entry was made in `enter_span`, which has put away the handle that had this target.
+            span = Span::of(unsafe { Handle::of_target(target) });
+        }
+        span
     }
 
     /// Makes the span current until this is dropped or the span taken out.
@@ -168,15 +163,12 @@ impl Around {
 
     #[inline(never)]
     fn enter_span(&mut self) {
-        self.leave();
-        // SAFETY: the span stays in here until it was left, and is shown by shared reference only.
-        self.entry = target(&self.span).map(|target| unsafe { frames::push(target) });
-    }
-
-    /// Leaves also what was entered since and forgotten.
-    fn leave(&mut self) {
-        if let Some(entry) = self.entry.take() {
-            frames::leave_scope(entry);
+        let span = self.take();
+        if let Some(target) = span.handle().target() {
+            // SAFETY: the span is forgotten, so it stays for good, unless it is taken back together with its entry.
+            let entry = unsafe { frames::push(target) };
+            std::mem::forget(span);
+            self.span = Span::of(Started::Borrowed(entry).into());
         }
     }
 

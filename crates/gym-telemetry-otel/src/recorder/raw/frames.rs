@@ -1,8 +1,9 @@
 //! The current context of each thread.
 //!
 //! A stack of what was entered and not left. A span that is entered hides the span below it and nothing else; a
-//! context hides everything below it. Guards remember their entry by a number that is never used again, so
-//! dropping them in any order, or on top of entries that a task has left behind, removes the right one or nothing.
+//! context hides everything below it. Guards know their entry by a number that is never used again, or by the span that they
+//! own and that nobody else can have entered for longer, so dropping them in any order, or on top of entries that a task
+//! has left behind, removes the right one or nothing.
 
 use std::cell::{Cell, UnsafeCell};
 use std::cmp::Ordering;
@@ -11,7 +12,7 @@ use std::num::NonZeroU64;
 use std::ptr::NonNull;
 
 use super::super::link::Link;
-use super::slot::{Family, Owned, Slot};
+use super::slot::{Owned, Slot, Writer};
 use crate::context::Context;
 
 /// How many frames need no memory of their own.
@@ -22,12 +23,65 @@ thread_local! {
     static FRAMES: Frames = const { Frames::new() };
 }
 
-/// What a frame points at. Whoever pushes the frame keeps that alive and in place until the frame is gone.
+/// What a frame points at, in one word. Whoever pushes the frame keeps that alive and in place until the frame is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    Span(NonNull<Slot>),
-    Passive(NonNull<Link>),
-    Context(NonNull<Context>),
+pub(super) struct Target(NonNull<()>);
+
+/// The bits of the word that tell what it is; what it points at is aligned to more. One number is left to
+/// [`Handle`](super::Handle), which makes the words of spans.
+const KIND: usize = 3;
+const SPAN: usize = 0;
+const PASSIVE: usize = 1;
+const CONTEXT: usize = 3;
+
+/// What a target is.
+enum Shown<'a> {
+    Span(Writer<'a>),
+    Passive(&'a Link),
+    Context(&'a Context),
+}
+
+impl Target {
+    #[inline]
+    pub(super) fn span(slot: NonNull<Slot>) -> Self {
+        Self(slot.cast())
+    }
+
+    pub(super) fn context(context: &Context) -> Self {
+        // SAFETY: the context takes more bytes than that.
+        Self(unsafe { NonNull::from_ref(context).cast().byte_add(CONTEXT) })
+    }
+
+    /// The target that a handle has made the word of.
+    #[inline]
+    pub(super) fn of_word(word: NonNull<()>) -> Self {
+        Self(word)
+    }
+
+    #[inline]
+    pub(super) fn word(self) -> NonNull<()> {
+        self.0
+    }
+
+    /// # Safety
+    ///
+    /// What it points at must be there for as long as this is used.
+    #[inline]
+    unsafe fn show<'a>(self) -> Shown<'a> {
+        const {
+            assert!(align_of::<Slot>() > KIND);
+            assert!(align_of::<Link>() > KIND && align_of::<Context>() > KIND);
+        }
+        let kind = self.0.addr().get() & KIND;
+        // SAFETY: the word was made of what its kind says, which is there.
+        unsafe {
+            match kind {
+                SPAN => Shown::Span(Writer::borrowed(self.0.cast())),
+                PASSIVE => Shown::Passive(self.0.byte_sub(PASSIVE).cast().as_ref()),
+                _ => Shown::Context(self.0.byte_sub(CONTEXT).cast().as_ref()),
+            }
+        }
+    }
 }
 
 /// Identifies one frame for as long as the thread lives.
@@ -118,7 +172,14 @@ impl Frames {
     /// Removes the last frame, of which there must be one.
     #[inline]
     fn pop(&self) {
-        self.truncate(self.len.get() - 1);
+        let len = self.len.get() - 1;
+        match self.inline.get(len) {
+            Some(below) => {
+                self.top.set(below.get());
+                self.len.set(len);
+            }
+            None => self.truncate(len),
+        }
     }
 
     fn place_of(&self, entry: Entry) -> Option<usize> {
@@ -128,7 +189,7 @@ impl Frames {
     }
 
     /// Keeps `len` frames, fewer than there are.
-    #[inline]
+    #[cold]
     fn truncate(&self, len: usize) {
         self.top.set(self.top_of(len));
         if self.len.get() > INLINE {
@@ -170,13 +231,11 @@ impl Frame {
     /// The frame must be on the stack of this thread.
     #[inline]
     unsafe fn link(&self) -> Option<Link> {
-        // SAFETY: a frame on the stack points at what is there. The handle is gone before anything else happens.
-        unsafe {
-            match self.target {
-                Target::Span(slot) => Some(Owned::borrowed(slot).link()),
-                Target::Passive(link) => Some(link.as_ref().clone()),
-                Target::Context(context) => context.as_ref().link().cloned(),
-            }
+        // SAFETY: a frame on the stack points at what is there. The references are gone before anything else happens.
+        match unsafe { self.target.show() } {
+            Shown::Span(span) => Some(span.link()),
+            Shown::Passive(link) => Some(link.clone()),
+            Shown::Context(context) => context.link().cloned(),
         }
     }
 }
@@ -237,6 +296,16 @@ fn leave_scope_below(frames: &Frames, entry: Entry) {
     }
 }
 
+/// Leaves an entry and everything that was entered after it, and tells what the entry was of; `None` if it was left before.
+pub(super) fn take_back(entry: Entry) -> Option<Target> {
+    FRAMES.with(|frames| {
+        let place = frames.place_of(entry)?;
+        let target = frames.get(place)?.target;
+        frames.truncate(place);
+        Some(target)
+    })
+}
+
 /// What a new span hangs on.
 #[inline]
 pub(crate) fn current_link() -> Option<Link> {
@@ -246,55 +315,23 @@ pub(crate) fn current_link() -> Option<Link> {
 
 /// What a new span hangs on, looked at without taking anything out of it.
 #[derive(Debug)]
-pub(crate) enum Above {
-    /// Nothing.
+pub(crate) enum Above<'a> {
     Nothing,
-    /// A span that is recorded, or a trace whose root was dropped, with nothing special about it.
-    Span(Family),
-    /// A trace that is not sampled, as was decided in this process.
-    Unsampled,
-    /// Something else.
-    Other,
+    /// A span that is recorded.
+    Span(Writer<'a>),
+    Link(&'a Link),
 }
 
-impl Above {
-    #[inline]
-    fn of(link: &Link) -> Self {
-        if link.is_remote {
-            Self::Other
-        } else if !link.flags.is_sampled() {
-            Self::Unsampled
-        } else if link.trace_state.is_empty() {
-            Self::Span(Family {
-                trace_id: link.trace_id,
-                parent: link.span_id,
-                flags: link.flags,
-            })
-        } else {
-            Self::Other
-        }
-    }
-}
-
-/// What a new span hangs on.
+/// Gives `f`, which must not run foreign code, what a new span hangs on.
 #[inline]
-pub(crate) fn above() -> Above {
-    FRAMES.with(|frames| {
-        let Some(frame) = frames.top.get() else {
-            return Above::Nothing;
-        };
-        // SAFETY: a frame on the stack points at what is there. The references are gone before anything else happens.
-        unsafe {
-            match frame.target {
-                Target::Span(slot) => Owned::borrowed(slot)
-                    .family()
-                    .map_or(Above::Other, Above::Span),
-                Target::Passive(link) => Above::of(link.as_ref()),
-                Target::Context(context) => {
-                    context.as_ref().link().map_or(Above::Nothing, Above::of)
-                }
-            }
-        }
+pub(crate) fn with_above<T>(f: impl FnOnce(Above<'_>) -> T) -> T {
+    let top = FRAMES.with(|frames| frames.top.get());
+    // SAFETY: the frame is on the stack, and `f` leaves it there.
+    f(match top.map(|frame| unsafe { frame.target.show() }) {
+        None => Above::Nothing,
+        Some(Shown::Span(span)) => Above::Span(span),
+        Some(Shown::Passive(link)) => Above::Link(link),
+        Some(Shown::Context(context)) => context.link().map_or(Above::Nothing, Above::Link),
     })
 }
 
@@ -302,10 +339,12 @@ pub(crate) fn above() -> Above {
 pub(crate) fn current_context() -> Context {
     let context = FRAMES.with(|frames| {
         let mut indices = (0..frames.len.get()).rev();
-        indices.find_map(|index| match frames.get(index)?.target {
+        indices.find_map(|index| {
             // SAFETY: the frame is on the stack, so the context is there.
-            Target::Context(context) => Some(unsafe { context.as_ref() }.clone()),
-            _ => None,
+            match unsafe { frames.get(index)?.target.show() } {
+                Shown::Context(context) => Some(context.clone()),
+                _ => None,
+            }
         })
     });
     context.unwrap_or_default().with_link(current_link())
@@ -317,11 +356,12 @@ pub(crate) fn current_entry() -> Option<Entry> {
     FRAMES.with(|frames| {
         (0..frames.len.get()).rev().find_map(|index| {
             let frame = frames.get(index)?;
-            let is_span = matches!(frame.target, Target::Span(_));
             // SAFETY: it is on the stack.
-            let is_current =
-                || unsafe { frame.link() }.is_some_and(|link| link.span_id == Some(current));
-            (is_span && is_current()).then_some(frame.entry)
+            let is_current = match unsafe { frame.target.show() } {
+                Shown::Span(span) => span.link().span_id == Some(current),
+                _ => false,
+            };
+            is_current.then_some(frame.entry)
         })
     })
 }
@@ -329,9 +369,9 @@ pub(crate) fn current_entry() -> Option<Entry> {
 /// Gives `f`, which must not run foreign code, the span of an entry, if it was not left.
 pub(crate) fn with_entry<T>(entry: Entry, f: impl FnOnce(&Owned) -> T) -> Option<T> {
     let frame = FRAMES.with(|frames| frames.get(frames.place_of(entry)?))?;
-    match frame.target {
-        // SAFETY: the frame is on the stack, so the span is open and its handle kept on this thread; `f` does not end it.
-        Target::Span(slot) => Some(f(&unsafe { Owned::borrowed(slot) })),
+    // SAFETY: the frame is on the stack, so the span is open and its handle kept on this thread; `f` does not end it.
+    match unsafe { frame.target.show() } {
+        Shown::Span(span) => Some(f(&span)),
         _ => None,
     }
 }

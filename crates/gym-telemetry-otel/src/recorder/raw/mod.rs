@@ -33,7 +33,7 @@ pub(crate) mod tsc;
 
 pub(crate) use entered::{Around, Guard, Inside, run_in, run_in_context};
 pub(crate) use frames::{
-    Above, Entry, above, current_context, current_entry, current_link, with_entry,
+    Above, Entry, current_context, current_entry, current_link, with_above, with_entry,
 };
 pub(crate) use handle::{Handle, Held};
 pub(crate) use lasting::Lasting;

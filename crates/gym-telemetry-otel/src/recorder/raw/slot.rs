@@ -96,6 +96,8 @@ mod meta {
     /// The heap holds all that can change; the log is history.
     pub(super) const HEAP: u64 = 1 << 14;
     pub(super) const WORDS_SHIFT: u32 = 32;
+    /// One word.
+    pub(super) const WORD: u64 = 1 << WORDS_SHIFT;
 
     /// How many words of the log are committed.
     #[inline]
@@ -183,6 +185,33 @@ impl Draft {
     #[inline]
     pub(crate) fn take(recorder: &'static Recorder) -> Option<Self> {
         list::take(recorder).map(|slot| Self(Owned(slot)))
+    }
+
+    /// Writes the header of a child that inherits no trace state.
+    #[inline]
+    pub(crate) fn write_child(
+        &self,
+        parent: &Owned,
+        span_id: SpanId,
+        start: Tick,
+        name: &'static str,
+        traits: Traits,
+    ) {
+        let (slot, above) = (self.0.slot(), parent.slot());
+        let flags = above.meta.load(Ordering::Relaxed) & meta::FLAGS;
+        let panicking = flag(std::thread::panicking(), meta::STARTED_PANICKING);
+        // SAFETY: the slot is this draft's alone, and the name is static. The parent's header was written before its
+        // handle was made.
+        unsafe {
+            *slot.trace_id.get() = *above.trace_id.get();
+            *slot.span_id.get() = span_id.to_bytes();
+            *slot.parent.get() = *above.span_id.get();
+            *slot.start.get() = start;
+            (*slot.name.get()).write(name.as_ptr());
+            *slot.name_len.get() = name.len();
+        }
+        let meta = traits.0 | meta::HAS_PARENT | flags | panicking;
+        slot.meta.store(meta, Ordering::Relaxed);
     }
 
     /// Writes the header of a span with nothing special about it.
@@ -370,19 +399,10 @@ impl Owned {
         unsafe { link(self.slot(), meta) }
     }
 
-    /// Where its children stand; `None` if they inherit more than that.
+    /// Whether its children inherit a trace state.
     #[inline]
-    pub(super) fn family(&self) -> Option<Family> {
-        let slot = self.slot();
-        let meta = slot.meta.load(Ordering::Relaxed);
-        // SAFETY: the header was written before the handle was made; the ids are not zero, since they were ids.
-        (meta & meta::TRACE_STATE == 0).then(|| unsafe {
-            Family {
-                trace_id: TraceId::from_bytes(*slot.trace_id.get()).unwrap_unchecked(),
-                parent: Some(SpanId::from_bytes(*slot.span_id.get()).unwrap_unchecked()),
-                flags: flags(meta),
-            }
-        })
+    pub(crate) fn has_trace_state(&self) -> bool {
+        self.slot().meta.load(Ordering::Relaxed) & meta::TRACE_STATE != 0
     }
 
     pub(crate) fn records_exceptions(&self) -> bool {
@@ -466,14 +486,16 @@ impl Owned {
             // SAFETY: the place is inside the log.
             (unsafe { slot.log.get().cast::<u64>().add(words) }, words)
         } else {
-            match self.find_room(words, size) {
+            // By value: the handle need not be in memory.
+            match Self(self.0).find_room(words, size) {
                 Some(room) => room,
                 None => return false,
             }
         };
         // What is committed is not touched, and what is not is this handle's alone.
         write(to);
-        let meta = meta::with_words(meta, words + size);
+        // The words are the upper half, so that more are added by an addition.
+        let meta = meta + ((words + size - meta::words(meta)) as u64) * meta::WORD;
         slot.meta.store(meta, Ordering::Release);
         true
     }
@@ -481,7 +503,7 @@ impl Owned {
     /// Finds room behind the log's first part.
     #[cold]
     #[inline(never)]
-    fn find_room(&self, words: usize, size: usize) -> Option<(*mut u64, usize)> {
+    fn find_room(self, words: usize, size: usize) -> Option<(*mut u64, usize)> {
         if words == CLOSED || size > MAX_ENTRY {
             return None;
         }
