@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use gym_concurrency::{ConcurrencyComponent, MeteredSemaphore};
 use gym_telemetry_api::if_telemetry;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, yield_now};
@@ -50,6 +51,70 @@ macro_rules! uncontended {
     }};
 }
 
+/// Rounds of a comparison by turns, and acquires of one round.
+const TURNS: usize = 31;
+const ACQUIRES: u64 = 1_000 * TASKS;
+
+/// The wall time and the processor time of what `run` does.
+fn timed(run: impl FnOnce() -> Duration) -> [f64; 2] {
+    let before = process_time();
+    let wall = run();
+    [
+        wall.as_secs_f64(),
+        process_time().saturating_sub(before).as_secs_f64(),
+    ]
+}
+
+/// The processor time of all threads of this process.
+fn process_time() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(now).unwrap_or(Duration::ZERO)
+}
+
+/// Runs both by turns, so that whatever else the machine does meets both alike, and prints the ratios of their times: the
+/// median of all turns and, in brackets, the quarter below and the quarter above it.
+#[expect(clippy::print_stdout, reason = "a report for people")]
+fn by_turns(name: &str, tokio: impl Fn() -> Duration, ours: impl Fn() -> Duration) {
+    let mut ratios = [const { Vec::new() }; 2];
+    for turn in 0..=TURNS {
+        let (ours, tokio) = if turn % 2 == 0 {
+            (timed(&ours), timed(&tokio))
+        } else {
+            let tokio = timed(&tokio);
+            (timed(&ours), tokio)
+        };
+        // The first turn only warms up.
+        if turn > 0 {
+            for (ratios, (ours, tokio)) in ratios.iter_mut().zip(ours.into_iter().zip(tokio)) {
+                ratios.push(ours / tokio);
+            }
+        }
+    }
+    let [wall, processor] = ratios.map(|mut ratios| {
+        ratios.sort_by(f64::total_cmp);
+        let [low, middle, high] = [TURNS / 4, TURNS / 2, TURNS * 3 / 4].map(|at| ratios[at]);
+        format!("{middle:.2} ({low:.2} to {high:.2})")
+    });
+    println!("{name}, ours : tokio's: time {wall}, processor time {processor}");
+}
+
+/// Ours beside tokio's, by turns, with and without others waiting.
+fn compare(state: &str, runtimes: &[(Runtime, &'static str)]) {
+    let (one, _) = &runtimes[0];
+    by_turns(
+        &format!("uncontended, {state}"),
+        || uncontended!(one, tokios(), ACQUIRES),
+        || uncontended!(one, ours(), ACQUIRES),
+    );
+    for (runtime, threads) in runtimes {
+        by_turns(
+            &format!("contended, {threads}, {state}"),
+            || contended!(runtime, tokios(), ACQUIRES),
+            || contended!(runtime, ours(), ACQUIRES),
+        );
+    }
+}
+
 fn tokios() -> Semaphore {
     Semaphore::new(LIMIT as usize)
 }
@@ -70,6 +135,7 @@ fn runtimes() -> [(Runtime, &'static str); 2] {
 /// Nothing is exported: what a semaphore costs that limits, and keeps its counts.
 fn semaphore(criterion: &mut Criterion) {
     let runtimes = runtimes();
+    compare("nothing exported", &runtimes);
     let mut group = criterion.benchmark_group("semaphore");
     group.measurement_time(Duration::from_secs(3));
     let (one, _) = &runtimes[0];
@@ -131,6 +197,7 @@ if_telemetry!(items {
         });
         let telemetry = export_metrics();
         let runtimes = runtimes();
+        compare("exported", &runtimes);
         let mut group = criterion.benchmark_group("semaphore, exported");
         group.measurement_time(Duration::from_secs(3));
         for (runtime, threads) in &runtimes {

@@ -30,8 +30,8 @@
 //! Limits that share all three are summed; of their oldest waits the oldest counts. A dropped limit is gone with
 //! the next export; its counters go on where they were when a limit of the same names comes back.
 //!
-//! Taking and giving back a slot makes no OpenTelemetry call and takes no lock of this crate. Callers that have
-//! to wait take one while metrics are exported.
+//! Taking, waiting for and giving back a slot makes no OpenTelemetry call and takes no lock of this crate. Callers of a
+//! limit that somebody ever waited for several slots of at once take one when they have to wait.
 //!
 //! # Features
 //!

@@ -121,11 +121,9 @@ impl MeteredSemaphore {
     /// cancelled if the caller was waiting.
     #[inline]
     pub fn acquire(&self) -> impl Future<Output = Result<Permit<'_>, AcquireError>> {
-        let waited = async {
-            let taken = self.wait_for_one().await?;
-            Ok(Permit::new(self, taken))
-        };
-        FreeOr::new(&self.slots, |taken| Permit::new(self, taken), waited)
+        // The permit is made of what the wait comes to: a future around the wait would cost as much as a part of it.
+        let make = |taken| Permit::new(self, taken);
+        FreeOr::new(&self.slots, make, self.wait_for_one())
     }
 
     /// Takes `slots` slots at once, waiting until all of them are free.

@@ -7,11 +7,10 @@
 //! - `callers`: callers that are only counted. What the semaphore has handed out and nobody is counted for who
 //!   came without waiting is what it has granted to callers that waited, or set aside for the first in line.
 //! - `waiters`: waiting callers one by one, with what they asked for and since when, in the order of the
-//!   semaphore's queue. Callers are listed only where that matters: once the limit is exported, or once somebody
-//!   waits for several slots.
+//!   semaphore's queue. Callers are listed only where that matters: once somebody waits for several slots.
 //!
 //! Taking and giving back a free slot costs one atomic addition each beyond tokio's own work; waiting for one
-//! costs no more than that.
+//! costs no more than that, unless the wait is measured. Then the meter keeps when the caller came.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -34,6 +33,10 @@ use crate::waiting::{WaitEnd, Waiting};
 pub(crate) trait Meter {
     /// A moment; nothing where time is not measured.
     type Moment: Copy;
+    /// Where a caller that is only counted has left when it came.
+    type Arrival<'a>: Copy
+    where
+        Self: 'a;
 
     /// Returns whether waits are measured.
     fn measures_waits(&self) -> bool;
@@ -43,6 +46,10 @@ pub(crate) trait Meter {
     fn active(&self, active: impl FnOnce() -> usize);
     /// At most `most` callers wait now, one of them new; `queued` tells how many.
     fn queued(&self, most: usize, queued: impl FnOnce() -> usize);
+    /// A caller that is only counted begins to wait, as one of `counted` that wait or waited and hold a slot.
+    fn arrived(&self, counted: usize) -> Self::Arrival<'_>;
+    /// It waits no longer. Returns when it came.
+    fn departed(&self, arrival: Self::Arrival<'_>) -> Self::Moment;
     /// A caller waits no longer; where waits are measured, it came at `since`.
     fn waited(&self, since: Option<Self::Moment>, outcome: WaitOutcome);
 }
@@ -66,7 +73,21 @@ pub(crate) struct Snapshot<Moment> {
     pub(crate) limit: usize,
     pub(crate) active: usize,
     pub(crate) queued: usize,
-    pub(crate) oldest: Option<Moment>,
+    /// Of the queued, those that are only counted; they came first.
+    pub(crate) counted: usize,
+    /// When the first of the others came.
+    pub(crate) oldest_listed: Option<Moment>,
+}
+
+/// What is handed out, and to whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sorted {
+    /// Slots that are not free.
+    taken: usize,
+    /// Of these, slots for callers that are listed.
+    for_listed: usize,
+    /// Callers that are only counted, wait, and have not been granted a slot.
+    pub(crate) queued: usize,
 }
 
 #[derive(Debug)]
@@ -108,19 +129,28 @@ impl<M: Meter> Slots<M> {
     /// Returns the state; the list of waiting callers is locked.
     pub(crate) fn look(&self, waiters: &MutexGuard<'_, Waiters<M::Moment>>) -> Snapshot<M::Moment> {
         self.settle(waiters);
-        let limit = self.limit.load(Ordering::Relaxed);
-        let exist = limit + self.debt.load(Ordering::Relaxed);
+        let sorted = self.sort(self.callers.read());
+        let split = waiters.split(sorted.for_listed);
+        Snapshot {
+            limit: self.limit.load(Ordering::Relaxed),
+            active: sorted.taken - split.parked,
+            queued: sorted.queued + split.queued,
+            counted: sorted.queued,
+            oldest_listed: split.oldest,
+        }
+    }
+
+    /// Tells for whom the slots are that the semaphore has handed out.
+    pub(crate) fn sort(&self, Counts { free, waited }: Counts) -> Sorted {
+        let exist = self.limit.load(Ordering::Relaxed) + self.debt.load(Ordering::Relaxed);
         let taken = exist.saturating_sub(self.semaphore.available_permits());
-        let Counts { free, waited } = self.callers.read();
         let aside = taken.saturating_sub(free);
         // Whoever is only counted came before the first that is listed, and is served before it.
         let served = waited.min(aside);
-        let split = waiters.split(aside - served);
-        Snapshot {
-            limit,
-            active: taken - split.parked,
-            queued: waited - served + split.queued,
-            oldest: split.oldest,
+        Sorted {
+            taken,
+            for_listed: aside - served,
+            queued: waited - served,
         }
     }
 
@@ -278,6 +308,9 @@ impl<M: Meter> Slots<M> {
             // Under the lock, so that no reader finds the new limit without its slots. This wakes callers:
             // a waker schedules, it does not run what it wakes.
             self.semaphore.add_permits(new - old - forgiven);
+            // Callers that wait have been granted slots, and do not say so themselves.
+            let active = self.look(&waiters).active;
+            self.meter.active(|| active);
         }
     }
 
@@ -304,15 +337,9 @@ impl<M: Meter> Slots<M> {
     }
 
     /// Whether callers that wait are listed.
+    #[inline]
     pub(crate) fn lists(&self) -> bool {
-        if self.listing.load(Ordering::SeqCst) {
-            return true;
-        }
-        if self.meter.measures_waits() {
-            self.listing.store(true, Ordering::SeqCst);
-            return true;
-        }
-        false
+        self.listing.load(Ordering::SeqCst)
     }
 
     /// Refuses more slots than there ever are.
@@ -405,8 +432,10 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct FreeOr<'a, M: Meter, N, F> {
         slots: &'a Slots<M>,
-        // What to make of a free slot; gone once there was none.
-        free: Option<N>,
+        // Whether to look for a free slot first; not once there was none.
+        is_new: bool,
+        // What to make of a slot.
+        make: N,
         #[pin]
         waited: F,
     }
@@ -414,10 +443,11 @@ pin_project! {
 
 impl<'a, M: Meter, N, F> FreeOr<'a, M, N, F> {
     #[inline]
-    pub(crate) fn new(slots: &'a Slots<M>, free: N, waited: F) -> Self {
+    pub(crate) fn new(slots: &'a Slots<M>, make: N, waited: F) -> Self {
         Self {
             slots,
-            free: Some(free),
+            is_new: true,
+            make,
             waited,
         }
     }
@@ -425,25 +455,25 @@ impl<'a, M: Meter, N, F> FreeOr<'a, M, N, F> {
 
 impl<M: Meter, N, T, F> Future for FreeOr<'_, M, N, F>
 where
-    N: FnOnce(Taken) -> T,
-    F: Future<Output = Result<T, AcquireError>>,
+    N: Fn(Taken) -> T,
+    F: Future<Output = Result<Taken, AcquireError>>,
 {
-    type Output = F::Output;
+    type Output = Result<T, AcquireError>;
 
     // Small: a try, and a call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see above")]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if this.free.is_some() {
+        if *this.is_new {
             let result = ready!(Pin::new(&mut this.slots.take_free(1)).poll(cx));
-            let free = this.free.take();
+            *this.is_new = false;
             // A closed semaphore says so when it is waited for.
-            if let (Ok(taken), Some(free)) = (result, free) {
-                return Poll::Ready(Ok(free(taken)));
+            if let Ok(taken) = result {
+                return Poll::Ready(Ok((this.make)(taken)));
             }
         }
-        poll_apart(this.waited, cx)
+        poll_apart(this.waited, cx).map_ok(this.make)
     }
 }
 

@@ -13,15 +13,15 @@ use crate::sync::{AcquireError, SemaphorePermit, poll_proceed};
 pub(crate) struct Waiting<'a, M: Meter> {
     of: &'a Slots<M>,
     slots: u32,
-    place: Place,
+    place: Place<M::Arrival<'a>>,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Place<Arrival> {
     /// It has not been told to wait.
     None,
-    /// It waits and is counted.
-    Counted,
+    /// It waits and is counted; where waits are measured, it has left when it came.
+    Counted(Option<Arrival>),
     /// It waits and is listed.
     Listed { ticket: u64 },
 }
@@ -60,9 +60,12 @@ impl<'a, M: Meter> Waiting<'a, M> {
             // Others have been listed since, perhaps ahead of this caller in the queue.
             return Poll::Ready(WaitEnd::Overtaken);
         }
-        // The counts come back only for those who look at peaks, and these list.
-        let _ = self.of.callers.add(Taken::AFTER_WAITING);
-        self.place = Place::Counted;
+        let counts = self.of.callers.add(Taken::AFTER_WAITING);
+        let meter = &self.of.meter;
+        self.place = Place::Counted(meter.measures_waits().then(|| {
+            meter.queued(counts.waited, || self.of.sort(counts).queued);
+            meter.arrived(counts.waited)
+        }));
         Poll::Pending
     }
 
@@ -98,10 +101,9 @@ impl<'a, M: Meter> Waiting<'a, M> {
     pub(crate) fn end(mut self, end: WaitEnd) -> Result<Taken, AcquireErrorKind> {
         match end {
             WaitEnd::Granted => {
-                if let Place::Counted = self.place {
+                if let Place::Counted(None) = self.place {
                     // Already counted, and from now on for the slot that it holds.
                     self.place = Place::None;
-                    self.of.meter.waited(None, WaitOutcome::Granted);
                     return Ok(Taken::AFTER_WAITING);
                 }
                 Ok(self.leave(WaitOutcome::Granted))
@@ -130,11 +132,13 @@ impl<'a, M: Meter> Waiting<'a, M> {
                 }
                 Taken::free(self.slots)
             }
-            Place::Counted => {
+            Place::Counted(arrival) => {
+                let since = arrival.map(|arrival| self.of.meter.departed(arrival));
+                // If it holds a slot now, it is counted for that from now on.
                 if !is_granted {
                     self.of.callers.remove(Taken::AFTER_WAITING);
                 }
-                self.of.meter.waited(None, outcome);
+                self.of.meter.waited(since, outcome);
                 Taken::AFTER_WAITING
             }
             Place::Listed { ticket } => {

@@ -51,6 +51,7 @@ pub mod __private {
     pub use gym_telemetry_otel::propagation::{PropagationSettings, propagation_settings, warn};
     pub use gym_telemetry_otel::sandbox::{HeldError, sample_interval, tokio};
     pub use gym_telemetry_otel::testing;
+    pub use gym_telemetry_otel::ticks;
     pub use gym_telemetry_otel::{
         Histogram, Observation, Observer, are_metrics_exporting, observe,
         record_http_server_request,

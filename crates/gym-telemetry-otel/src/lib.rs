@@ -66,6 +66,8 @@ mod span;
 #[doc(hidden)]
 pub mod testing;
 mod thread;
+#[doc(hidden)]
+pub mod ticks;
 mod warn;
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! several slots asked for; the tests of `gym-concurrency` cover that on tokio's own.
 #![forbid(unsafe_code)]
 
+#[path = "../../src/metering/on/arrivals.rs"]
+mod arrivals;
 #[path = "../../src/callers.rs"]
 mod callers;
 #[path = "../../src/component.rs"]

@@ -1,9 +1,10 @@
-//! What a semaphore tells of itself here: how its waits ended. Whether it lists those who wait, as an exported one
-//! does, is up to its name.
+//! What a semaphore tells of itself here: how its waits ended. Whether it measures waits, as an
+//! exported one does, is up to its name.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::arrivals::{Arrival, Arrivals};
 use crate::component::ConcurrencyComponent;
 use crate::limit::Limit;
 use crate::slots::{Meter, Slots, WaitOutcome};
@@ -16,6 +17,9 @@ pub(crate) struct SlotMeter {
     key: LimitKey,
     timeouts: AtomicUsize,
     cancelled: AtomicUsize,
+    arrivals: Arrivals,
+    /// Moments are counted.
+    moments: AtomicU64,
 }
 
 impl SlotMeter {
@@ -25,13 +29,16 @@ impl SlotMeter {
 }
 
 impl Meter for SlotMeter {
-    type Moment = ();
+    type Moment = u64;
+    type Arrival<'a> = Arrival<'a>;
 
     fn measures_waits(&self) -> bool {
         self.key.0 == EXPORTED
     }
 
-    fn now(&self) {}
+    fn now(&self) -> u64 {
+        self.moments.fetch_add(1, Ordering::Relaxed) + 1
+    }
 
     fn active(&self, active: impl FnOnce() -> usize) {
         active();
@@ -41,7 +48,16 @@ impl Meter for SlotMeter {
         queued();
     }
 
-    fn waited(&self, _: Option<()>, outcome: WaitOutcome) {
+    fn arrived(&self, counted: usize) -> Arrival<'_> {
+        self.arrivals.arrive(counted, self.now())
+    }
+
+    fn departed(&self, arrival: Arrival<'_>) -> u64 {
+        arrival.depart()
+    }
+
+    fn waited(&self, since: Option<u64>, outcome: WaitOutcome) {
+        assert_ne!(since, Some(0), "somebody else has cleared its place");
         match outcome {
             WaitOutcome::Timeout => self.timeouts.fetch_add(1, Ordering::Relaxed),
             WaitOutcome::Cancelled => self.cancelled.fetch_add(1, Ordering::Relaxed),
@@ -59,6 +75,8 @@ impl Registered {
             key,
             timeouts: AtomicUsize::new(0),
             cancelled: AtomicUsize::new(0),
+            arrivals: Arrivals::default(),
+            moments: AtomicU64::new(0),
         };
         Self(Slots::new(limit, meter))
     }
@@ -99,5 +117,14 @@ impl crate::MeteredSemaphore {
             meter.timeouts.load(Ordering::Relaxed),
             meter.cancelled.load(Ordering::Relaxed),
         )
+    }
+
+    /// Returns whether no caller has left behind when it came.
+    pub fn has_no_arrivals(&self) -> bool {
+        self.slots()
+            .meter
+            .arrivals
+            .first_of_last(usize::MAX)
+            .is_none()
     }
 }

@@ -1,4 +1,4 @@
-//! The semaphore's counts in many interleavings of its callers, counted and listed.
+//! The semaphore's counts in many interleavings of its callers, measured and not, counted and listed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,9 +9,9 @@ use shuttle::future::{JoinHandle, block_on, spawn, yield_now};
 use tokio_under_shuttle::time::{clear_triggers, trigger_timeouts};
 
 /// Runs a model in schedules that are random, and in schedules that switch tasks at a few unlikely places; with
-/// callers that are counted, and with callers that are listed.
+/// waits that are measured, and with waits that are not.
 fn explore(model: fn(&'static str)) {
-    for name in ["counted", EXPORTED] {
+    for name in ["not exported", EXPORTED] {
         shuttle::check_random(move || model(name), 1_000);
         shuttle::check_pct(move || model(name), 500, 3);
     }
@@ -25,6 +25,7 @@ fn semaphore(limit: usize, name: &'static str) -> Arc<MeteredSemaphore> {
 /// Nobody holds a slot, nobody waits, and every slot can be had.
 fn assert_all_free(semaphore: &MeteredSemaphore) {
     assert_eq!((semaphore.active(), semaphore.queued()), (0, 0));
+    assert!(semaphore.has_no_arrivals());
     let all: Vec<_> = (0..semaphore.limit())
         .map(|_| semaphore.try_acquire().expect("every slot can be had"))
         .collect();

@@ -19,6 +19,7 @@ impl SlotMeter {
 
 impl Meter for SlotMeter {
     type Moment = ();
+    type Arrival<'a> = ();
 
     #[inline]
     fn measures_waits(&self) -> bool {
@@ -30,6 +31,10 @@ impl Meter for SlotMeter {
     fn active(&self, _: impl FnOnce() -> usize) {}
     #[inline]
     fn queued(&self, _: usize, _: impl FnOnce() -> usize) {}
+    #[inline]
+    fn arrived(&self, _: usize) {}
+    #[inline]
+    fn departed(&self, (): ()) {}
     #[inline]
     fn waited(&self, _: Option<()>, _: WaitOutcome) {}
 }

@@ -31,6 +31,7 @@ pub(crate) use encode::Encoder;
 pub(crate) use host::HostSpans;
 pub(crate) use limits::{SpanLimits, cut};
 pub(crate) use link::Link;
+pub(crate) use raw::tsc;
 pub(crate) use raw::{
     Around, Entry, Guard, Handle, Held, Inside, Lasting, Owned, Record, Scratch, Writer,
     current_context, current_entry, forget_lane, run_in, run_in_context, with_entry,

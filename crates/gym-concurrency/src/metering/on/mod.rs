@@ -1,8 +1,10 @@
 //! Compiled in: limits are named, registered and read whenever metrics are collected.
 //!
-//! Taking and giving back slots calls nothing of OpenTelemetry and takes no lock of ours. A caller that waited
+//! Taking, waiting for and giving back slots calls nothing of OpenTelemetry and takes no lock of ours. A caller that waited
 //! adds its wait to the log of its limit; the collecting thread empties the logs.
 
+mod arrivals;
+mod clock;
 mod key;
 mod registry;
 mod waits;
@@ -10,13 +12,14 @@ mod waits;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use gym_telemetry_api::__private::are_metrics_exporting;
 
+use self::arrivals::{Arrival, Arrivals};
+use self::clock::Moment;
 use self::registry::Totals;
 use crate::limit::Limit;
-use crate::slots::{Meter, Slots, WaitOutcome};
+use crate::slots::{Meter, Slots, Snapshot, WaitOutcome};
 
 pub(crate) use self::key::LimitKey;
 
@@ -27,6 +30,8 @@ pub(crate) struct SlotMeter {
     can_time_out: bool,
     peak_active: AtomicUsize,
     peak_queued: AtomicUsize,
+    /// When those came who wait and are only counted.
+    arrivals: Arrivals,
     /// Shared by all limits of the same key, and kept after them: counters never go backwards.
     totals: Arc<Totals>,
 }
@@ -38,15 +43,16 @@ impl SlotMeter {
 }
 
 impl Meter for SlotMeter {
-    type Moment = Instant;
+    type Moment = Moment;
+    type Arrival<'a> = Arrival<'a>;
 
     #[inline]
     fn measures_waits(&self) -> bool {
         are_metrics_exporting()
     }
 
-    fn now(&self) -> Instant {
-        Instant::now()
+    fn now(&self) -> Moment {
+        Moment::now()
     }
 
     #[inline]
@@ -61,12 +67,27 @@ impl Meter for SlotMeter {
         }
     }
 
-    fn waited(&self, since: Option<Instant>, outcome: WaitOutcome) {
+    fn arrived(&self, counted: usize) -> Arrival<'_> {
+        self.arrivals.arrive(counted, Moment::now().word())
+    }
+
+    fn departed(&self, arrival: Arrival<'_>) -> Moment {
+        Moment::from_word(arrival.depart())
+    }
+
+    fn waited(&self, since: Option<Moment>, outcome: WaitOutcome) {
         self.totals.count(outcome);
         if let Some(since) = since {
-            self.totals.log(since.elapsed(), outcome);
+            self.totals.log(Moment::now().since(since), outcome);
         }
     }
+}
+
+/// Returns for how long the first in line has waited; nothing if nobody waits.
+fn oldest_wait(slots: &Slots<SlotMeter>, snapshot: &Snapshot<Moment>, now: Moment) -> u64 {
+    let counted = slots.meter.arrivals.first_of_last(snapshot.counted);
+    let oldest = counted.map(Moment::from_word).or(snapshot.oldest_listed);
+    oldest.map_or(0, |since| now.since(since))
 }
 
 /// Raises a peak. The peak of a limit that is often full is not written at all.
@@ -94,6 +115,7 @@ impl Registered {
                     can_time_out,
                     peak_active: AtomicUsize::new(0),
                     peak_queued: AtomicUsize::new(0),
+                    arrivals: Arrivals::default(),
                     totals,
                 },
             )

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use gym_telemetry_api::__private::{Histogram, Observation, Observer, are_metrics_exporting, observe};
+use gym_telemetry_api::__private::{Histogram, Observation, Observer, are_metrics_exporting, observe, ticks};
 use gym_telemetry_core::{Value, attribute, metric};
 
+use super::clock::Moment;
 use super::waits::WaitLog;
-use super::{LimitKey, Registered, SlotMeter};
+use super::{LimitKey, Registered, SlotMeter, oldest_wait};
 use crate::slots::{Slots, WaitOutcome};
 
 static REGISTRY: Mutex<Registry> =
@@ -28,7 +29,7 @@ struct Registry {
 pub(crate) struct Totals {
     timeouts: AtomicU64,
     cancelled: AtomicU64,
-    waits: Mutex<Option<Box<WaitLog>>>,
+    waits: WaitLog,
     histograms: Mutex<BTreeMap<&'static str, Histogram>>,
 }
 
@@ -41,17 +42,16 @@ impl Totals {
         };
     }
 
-    pub(super) fn log(&self, waited: Duration, outcome: WaitOutcome) {
+    pub(super) fn log(&self, nanoseconds: u64, outcome: WaitOutcome) {
         if are_metrics_exporting() {
-            lock(&self.waits).get_or_insert_default().add(waited, outcome);
+            self.waits.add(nanoseconds, outcome);
         }
     }
 
-    /// Records the logged waits. The log is taken out first: nobody who waits for a slot waits for this.
+    /// Records the logged waits.
     fn export_waits(&self, key: &LimitKey) {
-        let Some(log) = lock(&self.waits).take() else { return };
         let mut histograms = lock(&self.histograms);
-        log.record(|outcome, record| {
+        self.waits.record(|outcome, record| {
             let histogram = histograms.entry(outcome.as_str()).or_insert_with(|| {
                 let mut attributes = key.values();
                 attributes.push((attribute::CONCURRENCY_WAIT_OUTCOME, Value::Static(outcome.as_str())));
@@ -94,21 +94,22 @@ struct Sum {
     active: usize,
     available: usize,
     queued: usize,
-    oldest: Duration,
+    /// In nanoseconds.
+    oldest: u64,
     peak_active: usize,
     peak_queued: usize,
     can_time_out: bool,
 }
 
 impl Sum {
-    fn add(&mut self, slots: &Slots<SlotMeter>, now: Instant) {
+    fn add(&mut self, slots: &Slots<SlotMeter>, now: Moment) {
         let snapshot = slots.snapshot();
         let meter = &slots.meter;
         self.limit += snapshot.limit;
         self.active += snapshot.active;
         self.available += snapshot.limit.saturating_sub(snapshot.active);
         self.queued += snapshot.queued;
-        self.oldest = self.oldest.max(snapshot.oldest.map_or(Duration::ZERO, |since| now.saturating_duration_since(since)));
+        self.oldest = self.oldest.max(oldest_wait(slots, &snapshot, now));
         // The next period begins with what is there now.
         self.peak_active += meter.peak_active.swap(snapshot.active, Ordering::Relaxed).max(snapshot.active);
         self.peak_queued += meter.peak_queued.swap(snapshot.queued, Ordering::Relaxed).max(snapshot.queued);
@@ -123,7 +124,8 @@ fn report(observer: &mut Observer<'_>) {
         let limits: Vec<_> = registry.limits.values().filter_map(Weak::upgrade).collect();
         (limits, registry.totals.clone())
     };
-    let now = Instant::now();
+    ticks::measure();
+    let now = Moment::now();
     let mut sums: BTreeMap<&LimitKey, Sum> = BTreeMap::new();
     for slots in &limits {
         sums.entry(&slots.meter.key).or_default().add(slots, now);
@@ -144,11 +146,8 @@ impl Sum {
         observer.report(&metric::CONCURRENCY_QUEUE_DEPTH, self.queued, attributes);
         observer.report(&metric::CONCURRENCY_PEAK_ACTIVE, self.peak_active, attributes);
         observer.report(&metric::CONCURRENCY_PEAK_QUEUE_DEPTH, self.peak_queued, attributes);
-        observer.report(
-            &metric::CONCURRENCY_OLDEST_WAIT,
-            self.oldest.as_secs_f64() * 1_000.0,
-            attributes,
-        );
+        let oldest = Duration::from_nanos(self.oldest).as_secs_f64() * 1_000.0;
+        observer.report(&metric::CONCURRENCY_OLDEST_WAIT, oldest, attributes);
         let cancelled = totals.cancelled.load(Ordering::Relaxed);
         observer.report(&metric::CONCURRENCY_ADMISSION_CANCELLED, cancelled, attributes);
         if self.can_time_out {
