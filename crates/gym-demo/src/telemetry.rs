@@ -7,7 +7,7 @@ use std::process::Command;
 
 use gym_telemetry_api::{
     DEFAULT_SHUTDOWN_BUDGET, TELEMETRY_COMPILED_IN, TelemetryHandle, configure_telemetry_env,
-    init_telemetry, load_telemetry_config,
+    init_telemetry, install_log_bridge, load_telemetry_config,
 };
 use gym_telemetry_core::receipt::{Outcome, SignalReceipt};
 use gym_telemetry_core::{ChildEnv, ConfigSource, ServerIdentity, env};
@@ -117,7 +117,9 @@ pub(crate) struct Telemetry(Option<TelemetryHandle>);
 impl Telemetry {
     /// Starts it, if the environment or the configuration wants it.
     pub(crate) fn start(identity: ServerIdentity) -> Self {
-        Self(init_telemetry(identity))
+        let telemetry = init_telemetry(identity);
+        install_log_bridge();
+        Self(telemetry)
     }
 
     /// Exports what is left, within the budget, and says what was lost.

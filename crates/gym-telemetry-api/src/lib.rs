@@ -91,9 +91,9 @@
 //! # Ok::<(), gym_telemetry_api::ConfigError>(())
 //! ```
 //!
-//! With `logs_enabled`, what the program says through `tracing` and `log` is exported with the ids of the current span, and
-//! [`init_telemetry`] does what is needed, unless the program has a subscriber of its own: that takes `log_layer` of
-//! `gym-telemetry-otel`, which is no part of this crate because the build without telemetry knows nothing of `tracing`.
+//! With `logs_enabled`, what the program says through `tracing` and `log` is exported with the ids of the current span, once
+//! it has called [`install_log_bridge`]. A program with a subscriber of its own adds `log_layer` of `gym-telemetry-otel` to it
+//! instead, which is no part of this crate because the build without telemetry knows nothing of `tracing`.
 //!
 //! # In libraries
 //!
@@ -145,12 +145,12 @@ pub use build::{
     Attributes, Context, ContextGuard, DEFAULT_SHUTDOWN_BUDGET, Entered, FutureExt, InContext,
     InSpan, InSpanErr, MemoryProfiler, Parent, Span, SpanOptions, Status, StatusStyle, Stopwatch,
     TELEMETRY_COMPILED_IN, TelemetryHandle, carry, configure_telemetry_env, effective_config,
-    get_telemetry, init_telemetry, is_span_group_enabled, is_telemetry_env_enabled,
-    is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
-    observe_current_runtime, probe_telemetry, record_active_servers, record_model_call,
-    record_rollout, record_rollout_outcome, record_verify, set_current_attributes,
-    shutdown_telemetry, shutdown_telemetry_async, telemetry_config_from_global_config,
-    with_current_span,
+    get_telemetry, init_telemetry, install_log_bridge, is_span_group_enabled,
+    is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
+    memory_profiling_config_from_env, observe_current_runtime, probe_telemetry,
+    record_active_servers, record_model_call, record_rollout, record_rollout_outcome,
+    record_verify, set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
+    telemetry_config_from_global_config, with_current_span,
 };
 pub use gym_telemetry_core::{
     Baggage, ChildEnv, ConfigError, ConfigFormat, ConfigSource, EffectiveConfig, MemoryPeaks,

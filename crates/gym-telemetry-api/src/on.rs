@@ -16,9 +16,10 @@ pub use gym_telemetry_otel::{
 pub use gym_telemetry_otel::{Context, ContextGuard, carry};
 pub use gym_telemetry_otel::{
     DEFAULT_SHUTDOWN_BUDGET, TelemetryHandle, configure_telemetry_env, effective_config,
-    get_telemetry, init_telemetry, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
-    load_telemetry_config, memory_profiling_config_from_env, probe_telemetry, shutdown_telemetry,
-    shutdown_telemetry_async, telemetry_config_from_global_config,
+    get_telemetry, init_telemetry, install_log_bridge, is_telemetry_env_enabled,
+    is_telemetry_metrics_enabled, load_telemetry_config, memory_profiling_config_from_env,
+    probe_telemetry, shutdown_telemetry, shutdown_telemetry_async,
+    telemetry_config_from_global_config,
 };
 pub use gym_telemetry_otel::{FutureExt, InContext, InSpan, InSpanErr};
 pub use gym_telemetry_otel::{

@@ -13,11 +13,11 @@ use gym_telemetry_api::{
     MemoryProfiler, MemoryProfilingConfig, Parent, ProfiledServer, ServerIdentity, ServerType,
     ShutdownReceipt, Span, SpanContext, SpanGroup, SpanKind, SpanOptions, Status, StatusStyle,
     Stopwatch, TELEMETRY_COMPILED_IN, TelemetryConfig, TelemetryHandle, carry,
-    configure_telemetry_env, get_telemetry, group, init_telemetry, is_span_group_enabled,
-    is_telemetry_env_enabled, is_telemetry_metrics_enabled, load_telemetry_config,
-    memory_profiling_config_from_env, observe_current_runtime, record_active_servers,
-    record_model_call, record_rollout, record_rollout_outcome, record_verify,
-    set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
+    configure_telemetry_env, get_telemetry, group, init_telemetry, install_log_bridge,
+    is_span_group_enabled, is_telemetry_env_enabled, is_telemetry_metrics_enabled,
+    load_telemetry_config, memory_profiling_config_from_env, observe_current_runtime,
+    record_active_servers, record_model_call, record_rollout, record_rollout_outcome,
+    record_verify, set_current_attributes, shutdown_telemetry, shutdown_telemetry_async,
     telemetry_config_from_global_config, with_current_span,
 };
 use support::block_on;
@@ -32,6 +32,7 @@ fn functions_have_one_signature() {
     let _: fn(&SpanGroup) -> bool = is_span_group_enabled;
     let _: fn(Option<&TelemetryConfig>) -> Option<ChildEnv> = configure_telemetry_env;
     let _: fn(ServerIdentity) -> Option<TelemetryHandle> = init_telemetry;
+    let _: fn() = install_log_bridge;
     let _: fn() -> Option<TelemetryHandle> = get_telemetry;
     let _: fn(Duration) -> ShutdownReceipt = shutdown_telemetry;
     let _: fn() -> bool = is_telemetry_env_enabled;

@@ -94,6 +94,8 @@ pub enum DropReason {
     DeadlineExceeded,
     /// The exporter could not be built or had stopped, so there was nothing to hand it to.
     NoExporter,
+    /// One of its values panicked while it was written down.
+    Panicked,
 }
 
 impl DropReason {
@@ -105,6 +107,7 @@ impl DropReason {
             Self::AfterShutdown => "after_shutdown",
             Self::DeadlineExceeded => "deadline_exceeded",
             Self::NoExporter => "no_exporter",
+            Self::Panicked => "panicked",
         }
     }
 }

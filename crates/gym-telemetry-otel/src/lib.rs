@@ -13,7 +13,7 @@
 //! | record work | [`Span`], [`FutureExt`], [`set_current_attributes`] |
 //! | keep the trace together across tasks, threads and processes | [`Context`], [`carry`] |
 //! | sample the memory of servers | [`MemoryProfiler`] |
-//! | export what `tracing` and `log` say | [`init_telemetry`], and [`log_layer`] in a subscriber of your own |
+//! | export what `tracing` and `log` say | [`install_log_bridge`], or [`log_layer`] in a subscriber of your own |
 //! | observe a tokio runtime | [`observe_runtime`], [`observe_current_runtime`] |
 //! | count and measure | [`Counter`], [`Histogram`], [`observe()`] and their relatives |
 //!
@@ -94,7 +94,7 @@ pub use lifecycle::{
     get_telemetry, init_telemetry, init_telemetry_with_exporter, init_telemetry_with_providers,
     shutdown_telemetry, shutdown_telemetry_async,
 };
-pub use logs::log_layer;
+pub use logs::{install_log_bridge, log_layer};
 pub use memory::MemoryProfiler;
 pub use metrics::{
     Counter, Gauge, Histogram, IntegerGauge, Number, Observation, Observer, UpDownCounter,

@@ -34,9 +34,9 @@ use crate::{fork, memory, observer, propagation, sandbox};
 /// machine that the resource tells: exporters are built on the telemetry thread. One that cannot be built is warned
 /// about there, and what is recorded for it is counted as dropped.
 ///
-/// If log records are exported, it sets the global subscriber of `tracing` and the logger of `log`, each if the program has
-/// none and has not made a [`log_layer`](crate::log_layer). A subscriber of the program's own without such a layer is
-/// warned about.
+/// Log records are exported once something listens to them: [`install_log_bridge`](crate::install_log_bridge), or a
+/// [`log_layer`](crate::log_layer) in a subscriber of the program's own. It sets neither a subscriber nor a logger itself,
+/// so that a variable in the environment cannot take their places from a program that sets its own later.
 ///
 /// Called inside a tokio runtime while metrics are exported, it has that runtime observed; for another one there is
 /// [`observe_runtime`](crate::observe_runtime).
@@ -277,19 +277,13 @@ fn launch(
         }
         sinks
     });
-    let logs_are_on = logs.is_some();
     match Telemetry::start(Plan {
         spans,
         metrics,
         logs,
         build,
     }) {
-        Ok(telemetry) => {
-            if logs_are_on {
-                logs::install();
-            }
-            Some(telemetry)
-        }
+        Ok(telemetry) => Some(telemetry),
         Err(error) => {
             warn(
                 "thread",

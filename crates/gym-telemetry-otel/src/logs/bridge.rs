@@ -1,5 +1,6 @@
 //! From `tracing` and `log` to the queue, through the appenders of OpenTelemetry.
 
+use gym_telemetry_core::receipt::DropReason;
 use log::{Log, Metadata as LogMetadata, Record as LogRecord};
 use opentelemetry::logs::Severity;
 use opentelemetry_appender_log::OpenTelemetryLogBridge;
@@ -23,8 +24,8 @@ use crate::warn::warn;
 
 /// Makes a layer that exports the events of `tracing` as log records, those up to `max_level`.
 ///
-/// It is for programs that have a subscriber of their own; for others
-/// [`init_telemetry`](crate::init_telemetry) installs one, at `INFO`. The layer may be made before telemetry starts:
+/// It is for programs that have a subscriber of their own; for others there is
+/// [`install_log_bridge`](crate::install_log_bridge). The layer may be made before telemetry starts:
 /// it exports nothing until then, nothing if `logs_enabled` is not set, and what comes after the shutdown is dropped. Each
 /// record has the ids of the [`Span`](crate::Span) that is current where it is made. Spans of `tracing` are not looked
 /// at. Other layers see what they always saw.
@@ -52,7 +53,6 @@ pub fn log_layer<S>(max_level: LevelFilter) -> impl Layer<S> + Send + Sync + 'st
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
-    install::layer_is_made();
     layer(max_level)
 }
 
@@ -177,18 +177,22 @@ impl Log for Logger {
 /// Makes and exports a record, unless it repeats another or nobody would take it.
 fn export(said: Option<Said>, place: Option<Place>, make: impl FnOnce()) {
     let Some(queue) = queue() else { return };
-    if said.is_some_and(Said::is_echo) || !queue.admits() {
+    let is_echo = Said::repeats_the_last(said);
+    if is_echo {
+        return;
+    }
+    if let Some(said) = said {
+        said.remember();
+    }
+    if !queue.admits() {
         return;
     }
     // The values of a record are written down by code of the program's.
     if contain(|| Place::during(place, make)).is_err() {
-        queue.counts.panics.add(1);
+        queue.counts.drop_for(DropReason::Panicked, 1);
         warn(
             "log value",
             &"a log record is lost: one of its values panicked",
         );
-    }
-    if let Some(said) = said {
-        said.remember();
     }
 }

@@ -4,19 +4,18 @@ use gym_telemetry_core::receipt::{DropReason, SignalReceipt};
 
 use crate::recorder::Counter;
 
-/// Counters of one queue. Once nothing is queued any more, all but `panics` add up to the records that were made.
+/// Counters of one queue. Once nothing is queued any more, they add up to the records that were made.
 #[derive(Debug, Default)]
 pub(crate) struct LogCounts {
     /// Records that an exporter accepted.
     pub exported: Counter,
     /// Records that an exporter was given and could not deliver.
     pub failed: Counter,
-    /// Records that were lost because a value panicked while it was written down.
-    pub panics: Counter,
     pub queue_full: Counter,
     pub after_shutdown: Counter,
     pub deadline_exceeded: Counter,
     pub no_exporter: Counter,
+    pub panicked: Counter,
 }
 
 impl LogCounts {
@@ -26,6 +25,7 @@ impl LogCounts {
             DropReason::QueueFull => &self.queue_full,
             DropReason::AfterShutdown => &self.after_shutdown,
             DropReason::DeadlineExceeded => &self.deadline_exceeded,
+            DropReason::Panicked => &self.panicked,
             _ => &self.no_exporter,
         };
         counter.add(count);
@@ -40,6 +40,7 @@ impl LogCounts {
         receipt.add_dropped(DropReason::AfterShutdown, self.after_shutdown.get());
         receipt.add_dropped(DropReason::DeadlineExceeded, self.deadline_exceeded.get());
         receipt.add_dropped(DropReason::NoExporter, self.no_exporter.get());
+        receipt.add_dropped(DropReason::Panicked, self.panicked.get());
         receipt
     }
 }

@@ -42,10 +42,11 @@ impl Said {
         })
     }
 
-    /// Whether this repeats what the other one told just before.
-    pub(super) fn is_echo(self) -> bool {
-        LAST.take().is_some_and(|last| {
-            last.source != self.source && (last.file, last.line) == (self.file, self.line)
+    /// Whether this repeats what the other one told just before, which is forgotten in any case.
+    pub(super) fn repeats_the_last(said: Option<Self>) -> bool {
+        let last = LAST.take();
+        said.zip(last).is_some_and(|(said, last)| {
+            last.source != said.source && (last.file, last.line) == (said.file, said.line)
         })
     }
 
@@ -71,7 +72,7 @@ mod tests {
         let (file, other) = ("src/lib.rs", "src/main.rs");
         let said = |source, file: &str, line| {
             let said = Said::new(source, Some(file), Some(line)).expect("it tells where");
-            let is_echo = said.is_echo();
+            let is_echo = Said::repeats_the_last(Some(said));
             if !is_echo {
                 said.remember();
             }

@@ -14,7 +14,8 @@ mod quiet;
 mod record;
 
 pub use bridge::log_layer;
-pub(crate) use install::install;
+pub use install::install_log_bridge;
+pub(crate) use install::warn_if_deaf;
 pub(crate) use queue::LogQueue;
 pub(crate) use quiet::{silence_thread, silently};
 pub(crate) use record::{Record, SpanIds};

@@ -8,8 +8,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use super::counts::LogCounts;
+use super::quiet::silently;
 use super::record::Record;
 use crate::settings::{Batch, LogLimits};
+
+/// Collectors refuse requests above 4 MiB unless they are told otherwise.
+const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
 /// The records of one process that are not exported yet.
 ///
@@ -78,6 +82,11 @@ impl LogQueue {
 
     /// Takes a record, or drops it if there is no room.
     pub(crate) fn push(&self, record: Record) {
+        // An allocator that logs would come back here with the lock held.
+        silently(|| self.push_quietly(record));
+    }
+
+    fn push_quietly(&self, record: Record) {
         let (count, refused) = {
             let mut state = self.state.lock();
             let refusal = state.refusal.or_else(|| {
@@ -102,18 +111,29 @@ impl LogQueue {
         self.state.lock().records.len()
     }
 
-    /// Takes out the oldest records, `count` of them at most. Call [`settle`](Self::settle) when they are accounted
+    /// Takes out the oldest records, `count` of them at most and fewer if their messages are long. Call [`settle`](Self::settle) when they are accounted
     /// for.
     pub(crate) fn take(&self, count: usize) -> Vec<Record> {
+        // Whoever makes a record waits for the lock: memory is got before.
+        let mut taken = Vec::with_capacity(count);
         let mut state = self.state.lock();
-        let count = count.min(state.records.len());
-        state.in_export = count;
-        state.records.drain(..count).collect()
+        let mut bytes = 0;
+        while taken.len() < count && bytes < BATCH_BYTES {
+            let Some(record) = state.records.pop_front() else {
+                break;
+            };
+            bytes += record.text_length();
+            taken.push(record);
+        }
+        state.in_export = taken.len();
+        taken
     }
 
-    /// What was taken out is exported, or counted as lost.
-    pub(crate) fn settle(&self) {
-        self.state.lock().in_export = 0;
+    /// Counts what became of what was taken out.
+    pub(crate) fn settle(&self, count: impl FnOnce(&LogCounts)) {
+        let mut state = self.state.lock();
+        count(&self.counts);
+        state.in_export = 0;
     }
 
     /// Takes nothing any more; the first reason holds. What is queued can still be taken out.
@@ -125,8 +145,13 @@ impl LogQueue {
 
     /// Drops what is queued and counts it.
     pub(crate) fn discard(&self, reason: DropReason) {
-        let records = std::mem::take(&mut self.state.lock().records);
-        self.counts.drop_for(reason, records.len() as u64);
+        let records = {
+            let mut state = self.state.lock();
+            let records = std::mem::take(&mut state.records);
+            self.counts.drop_for(reason, records.len() as u64);
+            records
+        };
+        drop(records);
     }
 
     /// What became of all records so far.
@@ -134,10 +159,12 @@ impl LogQueue {
         self.counts.receipt()
     }
 
-    /// Records that are queued or in export.
-    pub(crate) fn held(&self) -> u64 {
+    /// As [`receipt`](Self::receipt), with what is still queued or in export counted as dropped for `reason`.
+    pub(crate) fn receipt_of_all(&self, reason: DropReason) -> SignalReceipt {
         let state = self.state.lock();
-        (state.records.len() + state.in_export) as u64
+        let mut receipt = self.counts.receipt();
+        receipt.add_dropped(reason, (state.records.len() + state.in_export) as u64);
+        receipt
     }
 }
 

@@ -18,6 +18,9 @@ const FORWARDED: (&str, &str) = ("log event", "log");
 /// How `tracing` names events that were given no name.
 const UNNAMED: &str = "event ";
 
+/// What a message may be long; the rest is cut off. A queue of records that are numbered is a bound of memory only so.
+const BODY_BYTES: usize = 32 * 1024;
+
 /// Whether an event of `tracing` is a record of the `log` crate that was passed on, with its facts in attributes.
 pub(super) fn is_forwarded(name: &str, target: &str) -> bool {
     (name, target) == FORWARDED
@@ -87,6 +90,13 @@ impl Record {
         record
     }
 
+    /// About how many bytes its texts take.
+    pub(super) fn text_length(&self) -> usize {
+        let attributes = self.attributes.iter();
+        let attributes = attributes.map(|(key, value)| key.as_str().len() + text_length(value));
+        self.body.as_ref().map_or(0, text_length) + attributes.sum::<usize>()
+    }
+
     /// Makes an attribute of the appender's into what it stands for. `None` if that is no attribute.
     fn restore(&mut self, key: Key, value: AnyValue) -> Option<(Key, AnyValue)> {
         if !self.is_forwarded {
@@ -134,7 +144,7 @@ impl LogRecord for Record {
     }
 
     fn set_body(&mut self, body: AnyValue) {
-        self.body = Some(body);
+        self.body = Some(fit(body, false, Some(BODY_BYTES)));
     }
 
     fn add_attributes<I, K, V>(&mut self, attributes: I)
@@ -190,5 +200,18 @@ fn fit(value: AnyValue, is_secret: bool, limit: Option<usize>) -> AnyValue {
             })
             .collect(),
         value => value,
+    }
+}
+
+fn text_length(value: &AnyValue) -> usize {
+    match value {
+        AnyValue::String(text) => text.as_str().len(),
+        AnyValue::Bytes(bytes) => bytes.len(),
+        AnyValue::ListAny(values) => values.iter().map(text_length).sum(),
+        AnyValue::Map(values) => values
+            .iter()
+            .map(|(key, value)| key.as_str().len() + text_length(value))
+            .sum(),
+        _ => size_of::<u64>(),
     }
 }

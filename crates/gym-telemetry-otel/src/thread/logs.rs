@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use gym_telemetry_core::receipt::{DropReason, Outcome, SignalReceipt};
 use tokio::time::{Instant, sleep_until};
@@ -13,8 +14,11 @@ use super::schedule::Schedule;
 use super::sink::{Delivery, LogSink};
 use crate::contain::contain;
 use crate::health::{Durations, component};
-use crate::logs::LogQueue;
+use crate::logs::{LogQueue, warn_if_deaf};
 use crate::warn::warn;
+
+/// By when a program has set up what listens to log records.
+const TIME_TO_LISTEN: Duration = Duration::from_secs(10);
 
 /// Empties the queue and exports what was in it.
 pub(super) struct Logs {
@@ -60,10 +64,13 @@ impl Logs {
         Self {
             queue,
             exports: Durations::of_exports(component),
+            // To see by then whether anything listens to log records.
+            due: sink
+                .is_some()
+                .then(|| Instant::now() + schedule.delay.max(TIME_TO_LISTEN)),
             sink,
             schedule,
             inbox,
-            due: None,
             failure,
             is_out_of_time: false,
         }
@@ -75,6 +82,7 @@ impl Logs {
             match self.next().await {
                 Wake::Recorded => self.look().await,
                 Wake::Due => {
+                    warn_if_deaf();
                     self.due = None;
                     self.export_queued(None).await;
                 }
@@ -134,10 +142,11 @@ impl Logs {
     async fn export_queued(&mut self, deadline: Option<Instant>) -> bool {
         let mut left = self.queue.len();
         while left > 0 {
-            left = left.saturating_sub(self.queue.batch_size());
-            if !self.export_batch(deadline).await {
+            let (count, in_time) = self.export_batch(deadline).await;
+            if !in_time {
                 return false;
             }
+            left = left.saturating_sub(count.max(1));
         }
         if self.queue.len() > 0 {
             self.due
@@ -146,14 +155,15 @@ impl Logs {
         true
     }
 
-    /// Exports the oldest records. Returns whether there was time for it.
-    async fn export_batch(&mut self, deadline: Option<Instant>) -> bool {
+    /// Exports the oldest records. Returns how many, and whether there was time for it.
+    async fn export_batch(&mut self, deadline: Option<Instant>) -> (usize, bool) {
         let Some(sink) = &self.sink else {
             self.queue.discard(DropReason::NoExporter);
-            return true;
+            return (usize::MAX, true);
         };
         let records = self.queue.take(self.queue.batch_size());
-        let count = records.len() as u64;
+        let taken = records.len();
+        let count = taken as u64;
         let limit = self.schedule.export_timeout;
         let started = Instant::now();
         let result = self
@@ -163,25 +173,30 @@ impl Logs {
         self.exports.note(started.elapsed(), ending(&result));
         let in_time = !matches!(result, Err(GaveUp::OutOfTime));
         self.is_out_of_time |= !in_time;
-        let delivery = result.unwrap_or_else(|gave_up| Delivery {
-            exported: 0,
-            failed: count,
-            trouble: match gave_up {
-                GaveUp::Broken(trouble) => Some(trouble),
-                // The receipt of the shutdown will tell.
-                GaveUp::OutOfTime => None,
-            },
-        });
-        self.account(count, delivery);
-        self.queue.settle();
-        in_time
+        match result {
+            Ok(delivery) => self.account(count, delivery),
+            Err(GaveUp::Broken(trouble)) => {
+                let delivery = Delivery {
+                    trouble: Some(trouble),
+                    ..Delivery::default()
+                };
+                self.account(count, delivery);
+            }
+            // The receipt of the shutdown will tell.
+            Err(GaveUp::OutOfTime) => self.queue.settle(|counts| {
+                counts.drop_for(DropReason::DeadlineExceeded, count);
+            }),
+        }
+        (taken, in_time)
     }
 
     fn account(&mut self, count: u64, delivery: Delivery) {
         let exported = delivery.exported.min(count);
         let lost = count - exported;
-        self.queue.counts.exported.add(exported);
-        self.queue.counts.failed.add(lost);
+        self.queue.settle(|counts| {
+            counts.exported.add(exported);
+            counts.failed.add(lost);
+        });
         let Some(trouble) = delivery.trouble else {
             return;
         };
@@ -211,8 +226,9 @@ impl Logs {
             .map_or(Outcome::Complete, Outcome::Failed)
     }
 
+    /// Whatever the flush that precedes it could not deliver is part of how the shutdown went.
     async fn shut_down(&mut self, deadline: Instant) -> SignalReceipt {
-        self.forget_failure();
+        warn_if_deaf();
         self.queue.close(DropReason::AfterShutdown);
         self.export_queued(Some(deadline)).await;
         self.queue.discard(DropReason::DeadlineExceeded);
@@ -239,6 +255,6 @@ impl Drop for Logs {
     fn drop(&mut self) {
         self.queue.close(DropReason::NoExporter);
         self.queue.discard(DropReason::NoExporter);
-        self.queue.settle();
+        self.queue.settle(|_| ());
     }
 }

@@ -202,9 +202,10 @@ impl Telemetry {
 
 /// As [`Telemetry::interim_spans`].
 fn interim_logs(queue: &LogQueue, outcome: Outcome) -> SignalReceipt {
-    let mut receipt = queue.receipt();
+    // Should the telemetry thread come back, it finds nothing that was made after the shutdown.
+    queue.close(DropReason::AfterShutdown);
+    let mut receipt = queue.receipt_of_all(DropReason::DeadlineExceeded);
     receipt.outcome = outcome;
-    receipt.add_dropped(DropReason::DeadlineExceeded, queue.held());
     receipt
 }
 

@@ -7,10 +7,10 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
-use super::{ON_REQUEST, PATIENCE, bodies, find, init, with_logs};
+use super::{ON_REQUEST, PATIENCE, bodies, find, init, lifecycle, with_logs};
 use crate::collector::{Collector, refusing_endpoint, text};
-use crate::log_layer;
 use crate::test_process::{alone, command_for, spawn};
+use crate::{install_log_bridge, log_layer};
 
 /// Counts what it sees of this module and of the `log` crate.
 struct Count(&'static AtomicUsize);
@@ -56,15 +56,15 @@ fn a_layer_made_before_telemetry_exports_once_it_has_started_and_takes_nothing_f
 }
 
 #[test]
-fn a_layer_that_is_not_in_a_subscriber_yet_leaves_its_place_free() {
+fn a_program_may_set_its_subscriber_and_logger_after_telemetry_has_started() {
     alone(&[ON_REQUEST], || {
-        let layer = log_layer(LevelFilter::INFO);
         let collector = Collector::start();
-        let handle = init(&with_logs(&collector.endpoint()));
+        let handle = lifecycle::init(&with_logs(&collector.endpoint()));
         Registry::default()
-            .with(layer)
+            .with(log_layer(LevelFilter::INFO))
             .try_init()
             .expect("there is no other, and no logger");
+        install_log_bridge();
         log::info!("once");
         assert!(handle.shutdown(PATIENCE).is_complete());
         assert_eq!(bodies(&collector.received()), ["once"]);
@@ -110,4 +110,52 @@ fn a_subscriber_without_the_layer_is_kept_and_warned_about_once() {
     let told = child.stderr();
     assert!(status.success(), "{told}");
     assert_eq!(told.matches("log_layer").count(), 1, "{told}");
+}
+
+/// Counts the records it is given.
+struct CountingLogger(AtomicUsize);
+
+impl log::Log for CountingLogger {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, _: &log::Record<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn flush(&self) {}
+}
+
+#[test]
+fn a_logger_of_the_programs_keeps_what_tracing_tells_it_and_is_warned_about_once() {
+    static LOGGER: CountingLogger = CountingLogger(AtomicUsize::new(0));
+    let mut command = command_for(|| {
+        log::set_logger(&LOGGER).expect("is the first");
+        log::set_max_level(log::LevelFilter::Info);
+        let handle = init(&with_logs(&refusing_endpoint()));
+        // A subscriber would end what `tracing` repeats to the logger.
+        assert!(!tracing::dispatcher::has_been_set());
+        log::info!("theirs");
+        assert_eq!(LOGGER.0.load(Ordering::Relaxed), 1);
+        assert_eq!(handle.shutdown(PATIENCE).logs.failed, 0);
+    });
+    let mut child = spawn(&mut command);
+    let status = child.wait();
+    let told = child.stderr();
+    assert!(status.success(), "{told}");
+    assert_eq!(told.matches("a logger of its own").count(), 1, "{told}");
+}
+
+#[test]
+fn a_program_that_listens_to_nothing_is_told_what_to_do() {
+    let mut command = command_for(|| {
+        let handle = lifecycle::init(&with_logs(&refusing_endpoint()));
+        let _ = handle.shutdown(PATIENCE);
+    });
+    let mut child = spawn(&mut command);
+    let status = child.wait();
+    let told = child.stderr();
+    assert!(status.success(), "{told}");
+    assert_eq!(told.matches("install_log_bridge").count(), 1, "{told}");
 }

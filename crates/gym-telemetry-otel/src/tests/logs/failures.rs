@@ -74,6 +74,24 @@ fn an_endpoint_that_cannot_be_used_costs_the_logs_alone_and_one_warning() {
 }
 
 #[test]
+fn a_shutdown_whose_last_records_are_refused_is_no_success() {
+    alone(&[ON_REQUEST], || {
+        let collector = Collector::start();
+        collector.behave(Behaviour::Fail {
+            http: 400,
+            grpc: 3,
+            retry_after: None,
+            message: "no",
+        });
+        let handle = init(&with_logs(&collector.endpoint()));
+        tracing::info!("refused");
+        let logs = handle.shutdown(PATIENCE).logs;
+        assert_eq!(logs.failed, 1);
+        assert!(matches!(logs.outcome, Outcome::Failed(_)), "{logs:?}");
+    });
+}
+
+#[test]
 fn a_shutdown_keeps_its_budget_whatever_the_collector_does_with_logs() {
     alone(&[ON_REQUEST], || {
         let hole = BlackHole::start();
@@ -84,7 +102,7 @@ fn a_shutdown_keeps_its_budget_whatever_the_collector_does_with_logs() {
         let receipt = handle.shutdown(Duration::from_millis(500));
         assert!(begin.elapsed() < Duration::from_secs(5));
         assert_eq!(receipt.logs.outcome, Outcome::TimedOut);
-        assert_eq!(receipt.logs.failed + receipt.logs.dropped_total(), 1);
+        assert_eq!(receipt.logs.dropped, [(DropReason::DeadlineExceeded, 1)]);
     });
 }
 

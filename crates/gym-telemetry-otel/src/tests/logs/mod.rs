@@ -8,20 +8,27 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gym_telemetry_core::TelemetryConfig;
-use gym_telemetry_core::receipt::Outcome;
+use gym_telemetry_core::receipt::{DropReason, Outcome};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 
 use super::PATIENCE;
-use super::lifecycle::{identity, init, on, start};
+use super::lifecycle::{self, identity, on, start};
 use crate::collector::{Collector, Received, body, text};
 use crate::test_process::alone;
-use crate::{Context, FutureExt, carry, init_telemetry};
+use crate::{Context, FutureExt, TelemetryHandle, carry, init_telemetry, install_log_bridge};
 
 /// A configuration with logs on.
 fn with_logs(endpoint: &str) -> TelemetryConfig {
     let mut config = on(endpoint);
     config.logs_enabled = true;
     config
+}
+
+/// Telemetry and whatever the program has not got to listen to its logs.
+fn init(config: &TelemetryConfig) -> TelemetryHandle {
+    let handle = lifecycle::init(config);
+    install_log_bridge();
+    handle
 }
 
 /// Nothing is exported before it is asked for.
@@ -207,8 +214,11 @@ fn a_value_that_panics_costs_its_record_and_nothing_else() {
             assert!(catch_unwind(AssertUnwindSafe(call)).is_ok());
         }
         tracing::info!(value = %Talkative, "outer");
-        let receipt = handle.shutdown(PATIENCE);
-        assert!(receipt.is_complete(), "{receipt:?}");
+        let logs = handle.shutdown(PATIENCE).logs;
+        assert_eq!(
+            (logs.exported, &*logs.dropped),
+            (2, &[(DropReason::Panicked, 3)][..])
+        );
         let received = collector.received();
         assert_eq!(bodies(&received), ["inner", "outer"]);
         assert_ne!(
@@ -264,6 +274,7 @@ fn with_logs_off_nobody_listens() {
             let collector = Collector::start();
             let _children = crate::configure_telemetry_env(Some(&with_logs(&collector.endpoint())));
             let handle = init_telemetry(identity());
+            install_log_bridge();
             let is_disabled = std::env::var("TEST_VARIABLE").as_deref() == Ok("OTEL_SDK_DISABLED");
             assert_eq!(handle.is_none(), is_disabled);
             assert!(!tracing::dispatcher::has_been_set());
