@@ -23,8 +23,10 @@ pub(super) struct HostMemory {
 /// The memory of a process as the kernel counts it by the way, in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pages {
-    size: u64,
-    /// Those that are in memory.
+    /// Those that have an address. Exact, and zero of a process alone that has given its memory back and ends.
+    pub(super) size: u64,
+    /// Those that are in memory. Some kernels are off by a few dozens for each processor: of a small process that lives
+    /// it may be zero.
     pub(crate) resident: u64,
     shared: u64,
 }
@@ -81,7 +83,7 @@ impl Proc {
         })
     }
 
-    /// When a process started, in a unit that only the kernel knows; `None` if it has ended.
+    /// When a process started, in a unit that only the kernel knows; `None` if it has ended, reaped or not.
     pub(super) fn start_time(&mut self, pid: u32) -> Option<u64> {
         let stat = self.stat(pid)?;
         (!stat.has_ended).then_some(stat.start_time)

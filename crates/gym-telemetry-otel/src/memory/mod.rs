@@ -7,6 +7,7 @@ mod tests;
 mod tree;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,33 @@ struct Profiling {
 
 static SETTLED: OnceLock<Option<Profiling>> = OnceLock::new();
 
+/// The fork generation, plus one, whose sampling thread runs. A forked child has a copy of its parent's number, and no
+/// thread.
+static RUNNING: AtomicU64 = AtomicU64::new(0);
+
+/// The right to the one sampling thread of a process, until it is dropped.
+#[derive(Debug)]
+struct Turn;
+
+impl Turn {
+    fn take() -> Option<Self> {
+        let own = u64::from(fork::generation()) + 1;
+        let running = RUNNING.load(Ordering::Relaxed);
+        let is_taken = running != own
+            && RUNNING
+                .compare_exchange(running, own, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok();
+        // Not made unless it is taken: its end gives it back.
+        is_taken.then(|| Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        RUNNING.store(0, Ordering::Release);
+    }
+}
+
 /// Makes `settings` those of this process, unless it has some.
 pub(crate) fn settle(settings: &Settings) {
     let config = settings.memory_profiling;
@@ -65,6 +93,8 @@ pub(crate) fn settle(settings: &Settings) {
 ///
 /// A server is the process that was named and all of its descendants. If that process ends, the server's series end,
 /// also if another process gets its id.
+///
+/// There is one at a time. Sampling ends with telemetry, too: once metrics are no longer exported no sample is taken.
 ///
 /// Reading `/proc` happens on a thread of its own, never on the caller's. Linux only.
 ///
@@ -95,7 +125,9 @@ impl MemoryProfiler {
     /// `memory_profiling.enabled`.
     ///
     /// Call it after [`init_telemetry`](crate::init_telemetry), which reads the settings. Returns `None` where nothing
-    /// is to be sampled; a refused thread is warned about, and so is a system that is not Linux.
+    /// is to be sampled; a refused thread is warned about, and so is a system that is not Linux. It also warns and returns
+    /// `None` while another profiler of this process samples, which goes on as it was; after that one's end a new one may
+    /// be started.
     pub fn start(servers: impl IntoIterator<Item = ProfiledServer>) -> Option<Self> {
         // A forked child starts its own telemetry first.
         process::telemetry()?;
@@ -116,6 +148,13 @@ impl MemoryProfiler {
     }
 
     fn start_with(sampler: Sampler, settled: Profiling) -> Option<Self> {
+        let Some(turn) = Turn::take() else {
+            warn(
+                "second memory profiler",
+                &"memory is sampled already: a second profiler is not started",
+            );
+            return None;
+        };
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -125,7 +164,7 @@ impl MemoryProfiler {
         let thread = std::thread::Builder::new().name(THREAD.to_owned());
         let its = Arc::clone(&shared);
         let started = thread.spawn(move || {
-            let _over = Over(&its);
+            let _over = Over(&its, Some(turn));
             work(&its, sampler, settled.interval);
         });
         if let Err(error) = started {
@@ -147,7 +186,10 @@ impl MemoryProfiler {
 
     /// Takes a last sample, stops, and returns the highest of all samples. Called again it returns the same.
     ///
-    /// It blocks the thread for about as long as a sample takes, milliseconds, and for 2 s at the worst. In a forked
+    /// That sample goes over all pages of all processes, whatever earlier ones have found. If telemetry was shut down
+    /// before, none is taken.
+    ///
+    /// It blocks the thread for about as long as such a sample takes, milliseconds, and for 2 s at the worst. In a forked
     /// child, which has no such thread, it returns at once and without peaks.
     #[expect(
         clippy::must_use_candidate,
@@ -246,10 +288,12 @@ impl Shared {
 }
 
 /// Tells at the end of the sampling thread, however that comes, that it has come.
-struct Over<'a>(&'a Shared);
+struct Over<'a>(&'a Shared, Option<Turn>);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
+        // First, so that whoever waits for the end may start the next.
+        drop(self.1.take());
         self.0.state.lock().ended = Some(Ended {
             at: Instant::now(),
             is_reported: false,
@@ -258,13 +302,13 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Takes a sample now, one after each interval, and one at the end.
+/// Takes a sample now, one after each interval, and an exact one at the end; none after the end of telemetry.
 fn work(shared: &Shared, mut sampler: Sampler, interval: Duration) {
     let mut due = Some(Instant::now());
     let mut is_last = false;
     loop {
         let begun = Instant::now();
-        match contain(|| sampler.sample()) {
+        match contain(|| sampler.sample(is_last)) {
             Ok(sample) => {
                 let previous = shared.state.lock().newest.replace(Arc::new(sample));
                 drop(previous);
@@ -280,5 +324,8 @@ fn work(shared: &Shared, mut sampler: Sampler, interval: Duration) {
             .and_then(|due| due.checked_add(interval))
             .map(|due| due.max(rested));
         is_last = shared.wait_for_stop(due);
+        if !are_metrics_exporting() {
+            return;
+        }
     }
 }

@@ -81,8 +81,9 @@ impl Sampler {
         }
     }
 
-    pub(super) fn sample(&mut self) -> Sample {
-        self.trees.begin();
+    /// Takes a sample, which `is_exact` if nothing of earlier ones may be used for it.
+    pub(super) fn sample(&mut self, is_exact: bool) -> Sample {
+        self.trees.begin(is_exact);
         let host = self.trees.host_memory();
         let used = host.map(HostMemory::used);
         self.peaks.host_bytes = self.peaks.host_bytes.max(used);

@@ -104,7 +104,7 @@ type Points = Vec<(String, u64)>;
 
 /// What the next sample reports, sorted.
 fn sampled(sampler: &mut Sampler) -> Points {
-    let sample = sampler.sample();
+    let sample = sampler.sample(false);
     let metrics = crate::metrics::observed(|observer| sample.report(observer));
     points(&metrics)
 }
@@ -221,6 +221,34 @@ fn what_ended_contributes_nothing_and_costs_nobody_else_anything() {
 }
 
 #[test]
+fn a_small_process_of_which_no_page_is_told_lives_all_the_same() {
+    let fake = Fake::new();
+    fake.process(10, 1, 400, "11");
+    fake.process(11, 10, 40, "");
+    fake.write("11/statm", "200 0 3 4 0 5 0\n");
+    let mut sampler = fake.sampler(&[10]);
+    let points = sampled(&mut sampler);
+    assert_eq!(point(&points, COUNT), Some(2));
+    assert_eq!(point(&points, USED_RSS), Some(440 * KIB));
+
+    // What is not told does not change.
+    fake.write("11/smaps_rollup", "Rss: 48 kB\nPss: 20 kB\n");
+    let points = sampled(&mut sampler);
+    assert_eq!(point(&points, USED_RSS), Some(448 * KIB));
+    assert_eq!(point(&points, USED_PSS), Some(120 * KIB));
+
+    fake.remove("11/smaps_rollup");
+    let points = sampled(&mut sampler);
+    assert_eq!(point(&points, COUNT), Some(2), "it hides its pages");
+    assert_eq!(point(&points, USED_PSS), None);
+
+    fake.stat(11, 10, 'Z', 1100);
+    let points = sampled(&mut sampler);
+    assert_eq!(point(&points, COUNT), Some(1), "it has ended");
+    assert_eq!(point(&points, USED_PSS), Some(100 * KIB));
+}
+
+#[test]
 fn a_process_is_counted_once_however_often_it_is_met() {
     let fake = Fake::new();
     fake.process(10, 1, 400, "11 12");
@@ -254,7 +282,7 @@ fn peaks_outlive_what_they_were_made_of_and_restarts_under_one_name() {
     fake.process(20, 1, 600, "");
     let servers = [server("one", 10), server("one", 20)];
     let mut sampler = Sampler::new(fake.root.path(), 4096, servers);
-    let peaks = sampler.sample().peaks;
+    let peaks = sampler.sample(false).peaks;
     assert_eq!(peaks.servers.len(), 1);
     assert_eq!(peaks.servers[0].rss_bytes, Some(600 * KIB));
     assert_eq!(peaks.host_bytes, Some(100 * KIB));
@@ -290,7 +318,7 @@ fn a_server_that_ended_is_gone_for_good_whoever_gets_its_id() {
         0,
         "not even if it looks the same again"
     );
-    let peaks = sampler.sample().peaks;
+    let peaks = sampler.sample(false).peaks;
     assert_eq!(
         peaks.servers[0].rss_bytes,
         Some(400 * KIB),
@@ -328,6 +356,35 @@ fn pages_are_gone_over_when_their_number_changes_and_now_and_then() {
     assert_eq!(point(&sampled(&mut sampler), USED_PSS), Some(50 * KIB));
     fake.process(10, 1, 440, "");
     assert_eq!(point(&sampled(&mut sampler), USED_PSS), Some(110 * KIB));
+}
+
+#[test]
+fn pages_are_gone_over_when_one_that_may_share_them_comes_or_goes() {
+    let fake = Fake::new();
+    fake.process(10, 1, 400, "11 12");
+    fake.process(11, 10, 40, "");
+    fake.process(12, 10, 40, "");
+    let mut sampler = fake.sampler(&[10]);
+    sampled(&mut sampler);
+    let survivor =
+        |pss: u64| fake.write("10/smaps_rollup", &format!("Rss: 400 kB\nPss: {pss} kB\n"));
+
+    survivor(200);
+    fake.remove("11");
+    assert_eq!(point(&sampled(&mut sampler), USED_PSS), Some(210 * KIB));
+    // Nobody has asked how it ended, so that it is listed still.
+    survivor(300);
+    fake.write("12/statm", "0 0 0 0 0 0 0\n");
+    assert_eq!(point(&sampled(&mut sampler), USED_PSS), Some(300 * KIB));
+    survivor(100);
+    fake.process(11, 10, 40, "");
+    assert_eq!(point(&sampled(&mut sampler), USED_PSS), Some(110 * KIB));
+    survivor(90);
+    assert_eq!(
+        point(&sampled(&mut sampler), USED_PSS),
+        Some(110 * KIB),
+        "nothing has changed"
+    );
 }
 
 #[test]
@@ -412,6 +469,12 @@ fn collected() -> Points {
     points(&crate::metrics::collect_installed())
 }
 
+/// A sample at the start and one at the end.
+const ONCE: Profiling = Profiling {
+    interval: Duration::MAX,
+    export_interval: Duration::MAX,
+};
+
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !is_so() {
@@ -455,11 +518,7 @@ fn a_profiler_that_waits_for_long_stops_at_once_with_a_last_sample() {
         crate::metrics::install(Temporality::Cumulative);
         let fake = Fake::new();
         fake.process(10, 1, 400, "");
-        let settled = Profiling {
-            interval: Duration::MAX,
-            export_interval: Duration::MAX,
-        };
-        let profiler = MemoryProfiler::start_with(fake.sampler(&[10]), settled);
+        let profiler = MemoryProfiler::start_with(fake.sampler(&[10]), ONCE);
         let profiler = profiler.expect("a thread can be had");
         wait_until("a first sample", || point(&collected(), USED_RSS).is_some());
         fake.process(10, 1, 800, "");
@@ -471,21 +530,68 @@ fn a_profiler_that_waits_for_long_stops_at_once_with_a_last_sample() {
 }
 
 #[test]
+fn the_last_sample_goes_over_pages_that_seem_unchanged() {
+    alone(&[], || {
+        crate::metrics::install(Temporality::Cumulative);
+        let fake = Fake::new();
+        fake.process(10, 1, 400, "");
+        let profiler = MemoryProfiler::start_with(fake.sampler(&[10]), ONCE);
+        let profiler = profiler.expect("a thread can be had");
+        wait_until("a first sample", || point(&collected(), USED_RSS).is_some());
+        fake.write("10/smaps_rollup", "Rss: 400 kB\nPss: 399 kB\n");
+        assert_eq!(profiler.stop().servers[0].pss_bytes, Some(399 * KIB));
+    });
+}
+
+#[test]
+fn there_is_one_profiler_at_a_time() {
+    alone(&[], || {
+        crate::metrics::install(Temporality::Cumulative);
+        let fake = Fake::new();
+        fake.process(10, 1, 400, "");
+        let start = || MemoryProfiler::start_with(fake.sampler(&[10]), ONCE);
+        let first = start().expect("a thread can be had");
+        assert!(start().is_none());
+        assert!(start().is_none(), "nor does a refusal make room");
+        assert_eq!(first.stop().servers[0].rss_bytes, Some(400 * KIB));
+        let second = start().expect("the first has stopped");
+        drop(first);
+        assert!(start().is_none(), "stopping again stops nobody else's");
+        drop(second);
+        assert!(start().is_some());
+    });
+}
+
+fn has_sampling_thread() -> bool {
+    let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
+    tasks.flatten().any(|task| {
+        fs::read_to_string(task.path().join("comm"))
+            .is_ok_and(|name| name.trim_end() == "nemo-gym-memory")
+    })
+}
+
+#[test]
+fn sampling_ends_with_telemetry() {
+    let interval = ("NEMO_GYM_OTEL_MEMORY_PROFILING_INTERVAL_SECONDS", "0.01");
+    let console = ("NEMO_GYM_OTEL_EXPORTER", "console");
+    alone(&[ON, PROFILING, interval, console], || {
+        let identity = gym_telemetry_core::ServerIdentity::default();
+        let _telemetry = crate::init_telemetry(identity).expect("it is on");
+        let own = server("own", std::process::id());
+        let profiler = MemoryProfiler::start([own]).expect("it is on");
+        wait_until("a sampling thread", has_sampling_thread);
+        let _receipt = crate::shutdown_telemetry(DEADLINE);
+        wait_until("the end of the sampling thread", || !has_sampling_thread());
+        assert!(profiler.stop().servers[0].rss_bytes.is_some());
+    });
+}
+
+#[test]
 fn the_thread_has_the_name_that_linux_has_room_for() {
     alone(&[], || {
         let fake = Fake::new();
-        let settled = Profiling {
-            interval: Duration::MAX,
-            export_interval: Duration::MAX,
-        };
-        let _profiler = MemoryProfiler::start_with(fake.sampler(&[]), settled);
-        wait_until("a thread of that name", || {
-            let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
-            tasks.flatten().any(|task| {
-                fs::read_to_string(task.path().join("comm"))
-                    .is_ok_and(|name| name.trim_end() == "nemo-gym-memory")
-            })
-        });
+        let _profiler = MemoryProfiler::start_with(fake.sampler(&[]), ONCE);
+        wait_until("a thread of that name", has_sampling_thread);
     });
 }
 

@@ -7,6 +7,10 @@ use super::handle::{Counter, Histogram};
 use super::provider::are_metrics_exporting;
 use super::words::Words;
 
+/// How many classes of failure there may be. Each makes as many series as there are reasons and one more, all of which
+/// have to fit into what the SDK keeps of a metric, 2,000.
+pub(super) const MAX_CLASSES: usize = 16;
+
 /// Stands for a server or a dialect that the caller does not know.
 const UNKNOWN: &str = "unknown";
 /// Stands for a word that is none, or one too many.
@@ -20,7 +24,7 @@ static COMPLETED: Counter = Counter::new(&metric::ROLLOUT_COMPLETED);
 
 static CATEGORIES: Words = Words::new();
 static FINISH_REASONS: Words = Words::new();
-static CLASSES: Words = Words::new();
+static CLASSES: Words<MAX_CLASSES> = Words::new();
 static REASONS: Words = Words::new();
 
 /// Records a call of a model after its end; call it once per call, for a failed one too.
@@ -73,8 +77,8 @@ pub fn record_model_call(call: &ModelCall<'_>) {
 /// Records what came of a rollout; call it once per rollout.
 ///
 /// The class of a failure has to be a [word](gym_telemetry_core::outcome::is_word) and is `other` if it is none, or not
-/// among the first 64 different ones of the process; such a reason is left out. The rollout counts all the same. Does
-/// nothing while metrics are not exported.
+/// among the first 16 different ones of the process. A reason that is no word, or not among the first 64, is left out.
+/// The rollout counts all the same. Does nothing while metrics are not exported.
 pub fn record_rollout_outcome(outcome: RolloutOutcome<'_>) {
     if !are_metrics_exporting() {
         return;

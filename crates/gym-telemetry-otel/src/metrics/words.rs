@@ -1,20 +1,20 @@
 //! Words of callers that become attributes of metrics.
 
-use std::sync::OnceLock;
-
 use gym_telemetry_core::outcome::is_word;
+
+use crate::recorder::Lasting;
 
 /// How many words a place may have: each makes a series in each process.
 pub(super) const MAX_WORDS: usize = 64;
 
 /// The words that were used in one place of an attribute, kept for the life of the process.
 ///
-/// The list only grows and needs no lock, which a fork could leave locked for ever.
-pub(super) struct Words([OnceLock<Box<str>>; MAX_WORDS]);
+/// The list only grows, and no thread waits for another one to add a word: in a forked child that one may not be.
+pub(super) struct Words<const MAX: usize = MAX_WORDS>([Lasting<Box<str>>; MAX]);
 
-impl Words {
+impl<const MAX: usize> Words<MAX> {
     pub(super) const fn new() -> Self {
-        Self([const { OnceLock::new() }; MAX_WORDS])
+        Self([const { Lasting::none() }; MAX])
     }
 
     /// The word, unless it is none or one too many.
@@ -23,7 +23,9 @@ impl Words {
             return None;
         }
         self.0.iter().find_map(|known| {
-            let known = known.get_or_init(|| word.into());
+            let known = known
+                .get()
+                .unwrap_or_else(|| known.set_first(Box::new(word.into())));
             (**known == *word).then_some(&**known)
         })
     }

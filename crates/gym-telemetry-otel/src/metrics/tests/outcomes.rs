@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_sdk::metrics::Temporality;
 
-use super::super::outcomes::{record_model_call, record_rollout_outcome};
+use super::super::outcomes::{MAX_CLASSES, record_model_call, record_rollout_outcome};
 use super::super::pipe::{MetricsPipe, install};
 use super::super::words::MAX_WORDS;
 use crate::collector::{Collector, Received, text};
@@ -181,6 +181,32 @@ fn words_that_callers_make_up_make_a_bounded_number_of_series() {
             let total: u64 = series.values().map(|(count, _)| count).sum();
             assert_eq!(total, 1_001, "{name}: none is lost");
         }
+    });
+}
+
+#[test]
+fn classes_and_reasons_together_are_no_more_than_the_sdk_keeps() {
+    alone(&[], || {
+        let received = received(|| {
+            record_rollout_outcome(RolloutOutcome::Scored);
+            dropped(None, None);
+            for class in 0..70 {
+                dropped(Some(&format!("class_{class}")), None);
+                for reason in 0..70 {
+                    let (class, reason) = (format!("class_{class}"), format!("reason_{reason}"));
+                    dropped(Some(&class), Some(&reason));
+                    dropped(None, Some(&reason));
+                }
+            }
+        });
+        let series = series(&received, "gym.rollout.completed_total");
+        // None and `other` are classes, too, and none is a reason.
+        assert_eq!(series.len(), 1 + (MAX_CLASSES + 2) * (MAX_WORDS + 1));
+        assert!(
+            series.contains_key("failure_class=other failure_reason=reason_63 outcome=dropped")
+        );
+        let total: u64 = series.values().map(|(count, _)| count).sum();
+        assert_eq!(total, 2 + 70 + 70 * 70 * 2, "none is lost");
     });
 }
 
