@@ -59,6 +59,11 @@ fn main() {
     // `cargo test` runs benches to see whether they work.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let stacks = stacks();
+    // First, because the slots of spans that were recorded before are used again.
+    let memory = [
+        ("open span", open_span_memory()),
+        ("thread that made one span", thread_memory()),
+    ];
     println!("| workload | stack | on-path ns | total CPU ns | on-path : SDK | total : SDK |");
     println!("|---|---|---:|---:|---:|---:|");
     for workload in &WORKLOADS {
@@ -67,8 +72,9 @@ fn main() {
     println!();
     println!("| memory | bytes |");
     println!("|---|---:|");
-    println!("| thread that made one span | {} |", thread_memory());
-    println!("| open span | {} |", open_span_memory());
+    for (what, bytes) in memory {
+        println!("| {what} | {bytes} |");
+    }
 }
 
 #[derive(Clone, Copy)]
