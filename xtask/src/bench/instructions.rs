@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::PACKAGE;
+use super::limits::Limits;
 use super::results::Results;
 use super::sites::{Sites, Twin};
 use crate::command::{Invocation, cargo, root, target_directory};
@@ -16,6 +17,8 @@ pub(super) struct Counts {
     pub(super) facade: Results,
     /// Single places.
     pub(super) sites: Sites,
+    /// Limits beside tokio's semaphore.
+    pub(super) limits: Limits,
 }
 
 /// Whether there is a valgrind.
@@ -72,6 +75,9 @@ impl Counts {
         match function {
             "site_plain" => self.sites.insert(id, Twin::Plain, number),
             "site_instrumented" => self.sites.insert(id, Twin::Instrumented, number),
+            "limit_uncontended" | "limit_contended" => {
+                self.limits.insert(function, id, number);
+            }
             _ => {
                 // Identifiers have no blanks, and the benchmark's own names have hyphens before these words only.
                 let stack = match id {

@@ -5,6 +5,7 @@
 
 mod build_cost;
 mod instructions;
+mod limits;
 mod machine;
 mod results;
 mod sites;
@@ -45,6 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             println!();
             print(&[("instructions", results::costs(&out.facade, &on.facade))]);
             print(&[("sites", sites::table(&out.sites, &on.sites))]);
+            print(&[("limits", limits::table(&out.limits, &on.limits))]);
             sites::judge(&out.sites, &on.sites)
         }
         _ => Err(Failure::new(format!(
@@ -67,6 +69,7 @@ fn everything() -> Result<Vec<Part>> {
     if let Some((out, on)) = &counted {
         parts.push(("instructions", results::costs(&out.facade, &on.facade)));
         parts.push(("sites", sites::table(&out.sites, &on.sites)));
+        parts.push(("limits", limits::table(&out.limits, &on.limits)));
         parts.push(("start", start::measure()?));
     }
     parts.push(("build", built));
