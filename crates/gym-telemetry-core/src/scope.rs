@@ -4,5 +4,5 @@
 pub const LENS: &str = "nemo.lens";
 /// The scope of the other spans that name none.
 pub const HELPERS: &str = "nemo.lens.helpers";
-/// The scope of outbound HTTP spans.
+/// The scope of the spans of HTTP requests, inbound and outbound.
 pub const GYM: &str = "nemo.gym";

@@ -83,7 +83,15 @@ fn a_span_is_found_by_its_name_and_kind() {
     for called in ["HTTP", "HTTP POST"] {
         assert_eq!(name(called, SpanKind::Client), Some("HTTP <method>"));
     }
-    for called in ["FETCH /verify", "gym.verify", "/verify"] {
+    for called in [
+        "FETCH /verify",
+        "gym.verify",
+        "/verify",
+        "GET ",
+        "GET verify",
+        "GET /verify?task=1",
+        "GET /verify 1",
+    ] {
         assert_eq!(name(called, SpanKind::Server), None, "{called}");
         assert_eq!(name(called, SpanKind::Client), None, "{called}");
     }

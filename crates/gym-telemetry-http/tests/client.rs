@@ -223,10 +223,18 @@ fn no_answer_is_an_error_without_the_query() {
                 error.to_string().contains("SECRET"),
                 "the error itself stays whole: {error}"
             );
+            let brew = "BREW".parse().expect("a method");
+            let request = client().request(brew, format!("http://{address}/pot"));
+            request.send().await.expect_err("nobody listens");
         },
     );
     let Some(outcome) = outcome else { return };
 
+    let brew = outcome.span("HTTP");
+    assert_eq!(
+        brew.get("http.request.method_original").as_deref(),
+        Some("BREW")
+    );
     let span = outcome.span("HTTP GET");
     assert_eq!(
         (span.status_code(), span.get("error.type").as_deref()),

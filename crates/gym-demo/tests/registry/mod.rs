@@ -1,13 +1,17 @@
 //! Whether the registry of names tells the truth: what a run exports is in it, and what is in it is exported.
 
+mod elsewhere;
 mod findings;
+mod sandboxes;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use self::findings::{Findings, Registry};
-use super::collector::Collector;
+use gym_telemetry_core::registry::METRICS;
+
+use self::findings::{Entry, Findings, Registry};
+use super::collector::{Collector, Received};
 use super::support::run::Run;
 
 /// Everything on, each export through the collector.
@@ -28,85 +32,6 @@ const TASKS: &str = r#"
 {"responses_create_params":{"input":"What is the weather in Lima?"},"model_api":"chat_completions"}
 {"responses_create_params":{"input":"What is the weather in Bonn?"},"model_api":"messages"}
 "#;
-
-/// What no run of the demo exports: names that start so, and a test that exports them.
-const ELSEWHERE: &[(&str, &str, &str)] = &[
-    (
-        "gym.model_call.ttft_ms",
-        "gym-telemetry-otel/src/metrics/tests/outcomes.rs",
-        "a_model_call_records_what_it_tells_and_leaves_the_rest_out",
-    ),
-    (
-        "gym.sandbox.create_retry_total",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "gym.sandbox.sample_skipped_total",
-        "gym-sandbox-obs/tests/export/limits.rs",
-        "readings_without_room_are_skipped_and_counted",
-    ),
-    (
-        "http.request.method_original",
-        "gym-telemetry-http/tests/server.rs",
-        "only_server_errors_and_panics_are_errors",
-    ),
-    (
-        "http.request.resend_count",
-        "gym-telemetry-http/tests/client.rs",
-        "one_request_is_one_span_however_often_it_is_sent",
-    ),
-    (
-        "nemo.gym.http.disconnected",
-        "gym-telemetry-http/tests/streaming.rs",
-        "a_client_that_leaves_during_the_answer_ends_the_span",
-    ),
-    (
-        "nemo.gym.sandbox.abandoned",
-        "gym-sandbox-obs/tests/export/failures.rs",
-        "a_forgotten_sandbox_is_abandoned_on_record",
-    ),
-    (
-        "nemo.gym.sandbox.allocation.",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "nemo.gym.sandbox.collection.id",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "services_of_a_collection_are_requested_before_the_first_starts",
-    ),
-    (
-        "nemo.gym.sandbox.requested.disk_gib",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "nemo.gym.sandbox.requested.gpu",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "nemo.gym.sandbox.requested.sidecar",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "nemo.gym.sandbox.service.id",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "services_of_a_collection_are_requested_before_the_first_starts",
-    ),
-    (
-        "nemo.gym.sandbox.submitted.",
-        "gym-sandbox-obs/tests/export/whole.rs",
-        "one_sandbox_is_joined_from_request_to_stop",
-    ),
-    (
-        "nemo.span.truncated",
-        "gym-telemetry-otel/src/tests/shutdown.rs",
-        "open_spans_are_exported_once_innermost_first_and_say_that_they_were_cut_off",
-    ),
-];
 
 /// Where a process is said to run, so that its resource says all that there is; and how often it exports.
 const SURROUNDINGS: &[(&str, &str)] = &[
@@ -134,20 +59,72 @@ const SURROUNDINGS: &[(&str, &str)] = &[
     ("WANDB_PROJECT", "project"),
 ];
 
-/// Entries that neither a run nor a test of the list exports.
-fn forgotten(registry: &Registry, met: &BTreeSet<&'static str>) -> BTreeSet<&'static str> {
-    let names = registry.names().into_iter();
-    names
-        .filter(|name| !met.contains(name) && !is_elsewhere(name))
+/// Entries that neither a run nor a test of another crate exports.
+fn forgotten(registry: &Registry, met: &BTreeSet<Entry>) -> BTreeSet<Entry> {
+    let elsewhere = elsewhere::all();
+    let entries = registry.entries.iter().copied();
+    entries
+        .filter(|entry| !met.contains(entry) && !elsewhere.contains(entry))
         .collect()
-}
-
-fn is_elsewhere(name: &str) -> bool {
-    ELSEWHERE.iter().any(|(start, ..)| name.starts_with(start))
 }
 
 #[test]
 fn what_runs_export_and_what_the_registry_says_are_one() {
+    let received = everything();
+    let registry = Registry::whole();
+    let Findings { wrong, met } = Findings::of(&received, &registry);
+    assert_eq!(wrong, BTreeSet::new());
+    assert_eq!(
+        forgotten(&registry, &met),
+        BTreeSet::new(),
+        "nothing exports them"
+    );
+    let elsewhere = elsewhere::all();
+    assert_eq!(
+        elsewhere
+            .iter()
+            .filter(|entry| met.contains(entry) && !elsewhere::depends_on_the_machine(**entry))
+            .collect::<Vec<_>>(),
+        Vec::<&Entry>::new(),
+        "the demo exports them itself"
+    );
+
+    // Both directions fail where one side lacks or invents something.
+    let none = Registry {
+        entries: BTreeSet::new(),
+    };
+    let missed = Findings::of(&received, &none).wrong;
+    for entry in &met {
+        let complaint = match entry {
+            (place, "") => format!("{place} is not registered"),
+            (place, key) => format!("attribute {key} of {place} is not registered there"),
+        };
+        assert!(missed.contains(&complaint), "nobody says: {complaint}");
+        let mut others = met.clone();
+        others.remove(entry);
+        if !elsewhere.contains(entry) {
+            assert_eq!(
+                forgotten(&registry, &others),
+                BTreeSet::from([*entry]),
+                "it is not missed in the run"
+            );
+        }
+    }
+    for invented in [
+        ("gym.sandbox.stop", "error.type"),
+        (
+            "gym.sandbox.resource.allocation",
+            "nemo.gym.sandbox.allocation.bogus",
+        ),
+    ] {
+        let mut more = registry.clone();
+        assert!(more.entries.insert(invented), "{invented:?}");
+        assert_eq!(forgotten(&more, &met), BTreeSet::from([invented]));
+    }
+}
+
+/// What a run that succeeds and one that fails export.
+fn everything() -> Received {
     let collector = Collector::start();
     let run = |arguments: &[&str]| {
         let run = Run::new()
@@ -186,54 +163,93 @@ fn what_runs_export_and_what_the_registry_says_are_one() {
     ]);
     assert_eq!(failed.code(), Some(1), "{}", failed.stderr());
 
-    let received = collector.received();
-    assert!(!received.traces.is_empty() && !received.metrics.is_empty());
-    assert!(received.log_records().next().is_some());
-    let registry = Registry::whole();
-    let Findings { wrong, met } = Findings::of(&received, &registry);
-    assert_eq!(wrong, BTreeSet::new());
-    assert_eq!(
-        forgotten(&registry, &met),
-        BTreeSet::new(),
-        "nothing exports them"
-    );
-
-    // Both directions fail where one side lacks something.
-    for name in [
-        "gym.rollout",
-        "exception",
-        "nemo.gym.rollout.id",
-        "gym.rollout.completed_total",
-    ] {
-        let rest = registry.without(name);
-        assert!(
-            !Findings::of(&received, &rest).wrong.is_empty(),
-            "{name} is not missed in the registry"
-        );
-        let mut others = met.clone();
-        assert!(others.remove(name), "{name}");
-        assert_eq!(
-            forgotten(&registry, &others),
-            BTreeSet::from([name]),
-            "it is not missed in the run"
-        );
-    }
+    collector.received()
 }
 
 #[test]
-fn every_test_that_stands_in_for_the_demo_exists_and_is_needed() {
+fn every_test_that_stands_in_for_the_demo_runs_and_looks_at_what_it_stands_for() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |file: &str| {
+        fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    };
     let registry = Registry::whole();
-    for (start, file, test) in ELSEWHERE {
-        let text =
-            fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    for entry in elsewhere::all() {
+        assert!(registry.entries.contains(&entry), "{entry:?} is no entry");
+    }
+    for ((place, key), mark, file, test) in elsewhere::BY_NAME {
+        let text = read(file);
+        let code = code_of(&text, test).unwrap_or_else(|wrong| panic!("{file}: {wrong}"));
+        assert!(has_word(code, mark), "{test} does not look at {mark}");
+        if METRICS.iter().any(|metric| metric.name == *place) {
+            assert!(has_word(code, place), "{test} does not look at {place}");
+        }
+        // The mark is the name itself, or the constant that has it.
+        let name = if key.is_empty() { place } else { key };
         assert!(
-            text.contains(&format!("fn {test}(")),
-            "{file} has no test {test}"
+            mark == name || constant(read, mark) == *name,
+            "{mark} is not {name}"
         );
-        assert!(
-            registry.names().iter().any(|name| name.starts_with(start)),
-            "no entry starts with {start}"
-        );
+    }
+    // This one compares for itself what it exports.
+    let text = read("gym-sandbox-obs/tests/export/main.rs");
+    let code = code_of(&text, "a_collector_receives_the_life_of_each_sandbox");
+    assert!(code.expect("it runs").contains("run.end();"));
+    assert!(read("gym-sandbox-obs/tests/export/run.rs").contains("in BY_SANDBOX_TESTS"));
+}
+
+/// The text of a test that runs.
+fn code_of<'a>(text: &'a str, test: &str) -> Result<&'a str, String> {
+    let (before, after) = text
+        .split_once(&format!("fn {test}("))
+        .ok_or_else(|| format!("there is no {test}"))?;
+    let (before, _) = before.rsplit_once('\n').unwrap_or_default();
+    let attributes = before.lines().rev();
+    let attributes = attributes.take_while(|line| line.trim_start().starts_with(['#', '/']));
+    let attributes: Vec<_> = attributes.map(str::trim).collect();
+    let is_test = |line: &&str| line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+    if !attributes.iter().any(is_test) {
+        return Err(format!("{test} is no test"));
+    }
+    let is_off = |line: &&str| line.starts_with("#[ignore") || line.starts_with("#[cfg");
+    if attributes.iter().any(is_off) {
+        return Err(format!("{test} does not run"));
+    }
+    Ok(after.split_once("\n}\n").map_or(after, |(code, _)| code))
+}
+
+/// Whether a name is there that is no part of a longer one.
+fn has_word(code: &str, name: &str) -> bool {
+    let is_part = |next: char| next.is_alphanumeric() || ['_', '.'].contains(&next);
+    let lines = code.lines();
+    lines
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| line.split(name).skip(1))
+        .any(|rest| !rest.starts_with(is_part))
+}
+
+/// The text that a constant of the vocabulary stands for, such as `attribute::HTTP_ROUTE`.
+fn constant(read: impl Fn(&str) -> String, path: &str) -> String {
+    let (module, name) = path.split_once("::").unwrap_or_default();
+    let text = read(&format!("gym-telemetry-core/src/{module}.rs"));
+    let value = text.split_once(&format!("const {name}: &str = \""));
+    let value = value.and_then(|(_, rest)| rest.split_once('"'));
+    value.map(|(value, _)| value.to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn a_test_that_is_missing_or_does_not_run_stands_in_for_nothing() {
+    let runs = "/// Says.\n#[test]\nfn it() {\n    look();\n}\nfn other() {}\n";
+    assert_eq!(code_of(runs, "it"), Ok(") {\n    look();"));
+    for text in [
+        "#[test]\n#[ignore = \"slow\"]\nfn it() {}\n",
+        "#[cfg(any())]\n#[test]\nfn it() {}\n",
+        "#[test]\nfn other() {}\nfn it() {}\n",
+        "#[test]\nfn it_too() {}\n",
+    ] {
+        assert!(code_of(text, "it").is_err(), "{text}");
+    }
+    assert!(has_word("the(\"a.b\")", "a.b"));
+    for code in ["the(\"a.b.c\")", "the(\"a.b_c\")", "// a.b"] {
+        assert!(!has_word(code, "a.b"), "{code}");
     }
 }

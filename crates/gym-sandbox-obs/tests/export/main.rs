@@ -4,9 +4,13 @@
 #[path = "../../../gym-telemetry-otel/tests/support/mod.rs"]
 mod collector;
 mod failures;
+#[path = "../../../gym-demo/tests/registry/findings.rs"]
+mod findings;
 mod limits;
 mod readers;
 mod run;
+#[path = "../../../gym-demo/tests/registry/sandboxes.rs"]
+mod sandboxes;
 mod unsampled;
 mod whole;
 

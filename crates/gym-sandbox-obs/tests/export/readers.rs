@@ -5,7 +5,7 @@ use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gym_resources::{Cores, Mebibytes, SandboxResourceAmounts};
+use gym_resources::{Cores, Gibibytes, Mebibytes, SandboxResourceAmounts};
 use gym_sandbox_obs::{
     Allocation, Component, Designator, DesignatorKind, Host, HostKind, Reading, ResourceReader,
     Sample, Unavailable,
@@ -91,6 +91,12 @@ fn allocation() -> Allocation {
         memory_mib: Mebibytes::new(mebibytes).ok(),
         ..SandboxResourceAmounts::default()
     };
+    let whole = |cores, mebibytes| SandboxResourceAmounts {
+        disk_gib: Gibibytes::new(2.5).ok(),
+        gpu: Some(1),
+        gpu_type: Some("H100".to_owned()),
+        ..amounts(cores, mebibytes)
+    };
     let scope = || "https://osb.example:8443/api".to_owned();
     Allocation {
         components: vec![
@@ -102,6 +108,11 @@ fn allocation() -> Allocation {
                 name: "sandbox".to_owned(),
                 requests: SandboxResourceAmounts::default(),
                 limits: amounts(1.5, 1.5),
+            },
+            Component {
+                name: "judge".to_owned(),
+                requests: whole(1.0, 512.0),
+                limits: whole(2.0, 1024.0),
             },
         ],
         designator: Some(Designator {

@@ -1,6 +1,6 @@
 //! Telemetry that goes to a collector of the test, and questions about what it received.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use gym_telemetry_api::{
@@ -13,6 +13,8 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 
 use crate::collector::{Collector, Received, text};
+use crate::findings::{Findings, Registry};
+use crate::sandboxes::BY_SANDBOX_TESTS;
 
 /// How long anything may take before it counts as a hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,6 +47,14 @@ impl Run {
         assert!(shutdown_telemetry(PATIENCE).is_complete());
         let received = self.collector.received();
         assert!(received.metrics().count() > 0);
+        let Findings { wrong, met } = Findings::of(&received, &Registry::whole());
+        assert_eq!(wrong, BTreeSet::new());
+        // The demo relies on these.
+        for (place, keys) in BY_SANDBOX_TESTS {
+            for key in *keys {
+                assert!(met.contains(&(*place, *key)), "{place} has no {key:?}");
+            }
+        }
         for metric in received.metrics() {
             for (attributes, _) in points(metric.data.as_ref().expect("a metric has data")) {
                 let is_id = |key: &String| key.split('.').next_back() == Some("id");

@@ -1,6 +1,7 @@
 //! Sandboxes that live as they should.
 
 use std::collections::HashSet;
+use std::future::ready;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +32,8 @@ fn resources() -> SandboxResources {
 fn submitted() -> Submitted {
     let half = SandboxResources {
         cpu: Cores::new(1.0).ok(),
-        ..SandboxResources::default()
+        memory_mib: Some(2048),
+        ..resources()
     };
     Submitted {
         requests: half.amounts(),
@@ -45,10 +47,15 @@ async fn live(run: &Run) -> io::Result<()> {
         memory_mib: Some(64),
         ..SandboxResources::default()
     };
+    let judge = SandboxResources {
+        gpu: Some(1),
+        ..resources()
+    };
     let (resources, stops) = (resources(), Arc::new(AtomicBool::new(false)));
     let request = SandboxRequest::builder("whole")
         .resources(&resources)
         .sidecar("proxy", &proxy)
+        .sidecar("judge", &judge)
         .sample_interval(INTERVAL)
         .record();
     let mut start = request.start();
@@ -177,10 +184,16 @@ fn the_request_says_what_was_asked_for(request: &Span) {
         ("requested.disk_gib", Some("20")),
         ("requested.gpu", Some("0")),
         ("requested.gpu_type", Some("H100")),
-        ("requested.sidecar_count", Some("1")),
+        ("requested.sidecar_count", Some("2")),
         ("requested.sidecar.0.name", Some("proxy")),
         ("requested.sidecar.0.memory_mib", Some("64")),
         ("requested.sidecar.0.cpu", None),
+        ("requested.sidecar.1.name", Some("judge")),
+        ("requested.sidecar.1.cpu", Some("2")),
+        ("requested.sidecar.1.memory_mib", Some("4096")),
+        ("requested.sidecar.1.disk_gib", Some("20")),
+        ("requested.sidecar.1.gpu", Some("1")),
+        ("requested.sidecar.1.gpu_type", Some("H100")),
     ] {
         assert_eq!(attribute(request, key).as_deref(), value, "{key}");
     }
@@ -189,9 +202,15 @@ fn the_request_says_what_was_asked_for(request: &Span) {
 fn the_start_says_what_was_submitted(start: &Span) {
     for (key, value) in [
         ("submitted.requests.cpu", Some("1")),
-        ("submitted.requests.memory_mib", None),
+        ("submitted.requests.memory_mib", Some("2048")),
+        ("submitted.requests.disk_gib", Some("20")),
+        ("submitted.requests.gpu", Some("0")),
+        ("submitted.requests.gpu_type", Some("H100")),
         ("submitted.limits.cpu", Some("2")),
         ("submitted.limits.memory_mib", Some("4096")),
+        ("submitted.limits.disk_gib", Some("20")),
+        ("submitted.limits.gpu", Some("0")),
+        ("submitted.limits.gpu_type", Some("H100")),
         ("requested.cpu", None),
     ] {
         assert_eq!(attribute(start, key).as_deref(), value, "{key}");
@@ -200,12 +219,23 @@ fn the_start_says_what_was_submitted(start: &Span) {
 
 fn the_allocation_says_what_was_given(allocation: &Span) {
     for (key, value) in [
-        ("allocation.component_count", Some("1")),
+        ("allocation.component_count", Some("2")),
         ("allocation.component.0.name", Some("sandbox")),
         ("allocation.component.0.limits.cpu", Some("1.5")),
         ("allocation.component.0.limits.memory_mib", Some("1.5")),
         ("allocation.component.0.requests.cpu", None),
-        ("allocation.component.1.name", None),
+        ("allocation.component.1.name", Some("judge")),
+        ("allocation.component.1.requests.cpu", Some("1")),
+        ("allocation.component.1.requests.memory_mib", Some("512")),
+        ("allocation.component.1.requests.disk_gib", Some("2.5")),
+        ("allocation.component.1.requests.gpu", Some("1")),
+        ("allocation.component.1.requests.gpu_type", Some("H100")),
+        ("allocation.component.1.limits.cpu", Some("2")),
+        ("allocation.component.1.limits.memory_mib", Some("1024")),
+        ("allocation.component.1.limits.disk_gib", Some("2.5")),
+        ("allocation.component.1.limits.gpu", Some("1")),
+        ("allocation.component.1.limits.gpu_type", Some("H100")),
+        ("allocation.component.2.name", None),
         ("allocation.designator.kind", Some("kubernetes")),
         ("allocation.designator.id", Some("namespaces/ns/pods/p")),
         ("allocation.host.kind", Some("kubernetes-node")),
@@ -223,11 +253,16 @@ pub(crate) async fn services_of_a_collection_are_requested_before_the_first_star
     let requests = services.map(|service| {
         SandboxRequest::builder("compose")
             .service("collection-1", service)
+            .sample_interval(INTERVAL)
             .record()
     });
     let mut start = requests[0].start();
     start.created("web-1", &Submitted::default());
-    let web = start.finish(None);
+    let reader = Scripted::new(|number| Box::pin(ready(Ok(sample(i32::from(number > 0))))));
+    let web = start.finish(Some(reader));
+    web.exec(async { Ok::<_, io::Error>(0) }, |code| Some(*code))
+        .await
+        .expect("does not fail");
     let mut start = requests[1].start();
     let failed = start.run(async { Err::<(), _>("no room") }).await;
     assert_eq!(failed, Err("no room"));
@@ -254,6 +289,18 @@ pub(crate) async fn services_of_a_collection_are_requested_before_the_first_star
         );
     }
     assert_eq!(attribute(&starts[0], "service.id").as_deref(), Some("web"));
+    assert_eq!(attribute(&starts[0], "submitted.requests.memory_mib"), None);
+    for name in ["exec", "resource.allocation", "resource.sample", "stop"] {
+        let of_web = run.named("compose", &format!("gym.sandbox.{name}"));
+        assert!(!of_web.is_empty(), "{name}");
+        for span in of_web {
+            assert_eq!(attribute(&span, "service.id").as_deref(), Some("web"));
+            assert_eq!(
+                attribute(&span, "collection.id").as_deref(),
+                Some("collection-1")
+            );
+        }
+    }
     assert!(has_failed(&starts[1]) && attribute(&starts[1], "id").is_none());
     assert_eq!(run.value("compose", "gym.sandbox.active"), Some(0.0));
 }

@@ -167,7 +167,11 @@ pub static ATTRIBUTES: &[AttributeDescriptor] = &[
 ];
 
 /// The attributes that log records may have besides those of the application.
-pub static LOG: &[&str] = &[attribute::CODE_FILE_PATH, attribute::CODE_LINE_NUMBER];
+pub static LOG: &[&str] = &[
+    attribute::CODE_FILE_PATH,
+    attribute::CODE_LINE_NUMBER,
+    attribute::EXCEPTION_MESSAGE,
+];
 
 /// The attributes of a process, which stand on the resource of all it exports. The caller may add others.
 pub static RESOURCE: &[&str] = &[

@@ -54,8 +54,12 @@ impl SpanDescriptor {
         match self.kind {
             // `POST /verify`, or `POST` where no route matched.
             SpanKind::Server => {
-                let method = name.split(' ').next().unwrap_or_default();
-                method == "HTTP" || is_method(method)
+                let (method, route) = match name.split_once(' ') {
+                    Some((method, route)) => (method, Some(route)),
+                    None => (name, None),
+                };
+                let is_route = |route: &str| route.starts_with('/') && !route.contains(['?', ' ']);
+                (method == "HTTP" || is_method(method)) && route.is_none_or(is_route)
             }
             SpanKind::Client => name.strip_prefix("HTTP").is_some_and(|method| {
                 method.is_empty() || method.strip_prefix(' ').is_some_and(is_method)

@@ -12,9 +12,9 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 
 use super::PATIENCE;
 use super::lifecycle::{init, on, start};
-use crate::collector::{Collector, Received, refusing_endpoint, text};
-use crate::observe;
+use crate::collector::{Behaviour, Collector, Received, refusing_endpoint, text};
 use crate::test_process::{alone, command_for, spawn};
+use crate::{install_log_bridge, observe};
 
 /// The newest points of a metric: what tells them apart but the name of the component, and the value or the count.
 fn points(received: &Received, name: &str) -> BTreeMap<String, u64> {
@@ -22,7 +22,15 @@ fn points(received: &Received, name: &str) -> BTreeMap<String, u64> {
         let mut label: Vec<_> = attributes
             .iter()
             .filter(|pair| pair.key != "otel.component.name")
-            .filter_map(|pair| text(attributes, &pair.key))
+            .filter_map(|pair| {
+                let value = text(attributes, &pair.key)?;
+                let is_component = pair.key.starts_with("otel.");
+                Some(if is_component {
+                    value
+                } else {
+                    format!("{}={value}", pair.key)
+                })
+            })
             .collect();
         label.sort();
         label.join(" ")
@@ -77,14 +85,14 @@ fn the_last_metrics_say_of_spans_what_the_receipt_says() {
             points("otel.sdk.exporter.span.exported"),
             expected([
                 ("otlp_grpc_span_exporter", 4),
-                ("otlp_grpc_span_exporter true", 6)
+                ("nemo.span.truncated=true otlp_grpc_span_exporter", 6)
             ])
         );
         assert_eq!(
             points("otel.sdk.processor.span.processed"),
             expected([
                 ("batching_span_processor", 10),
-                ("batching_span_processor queue_full", 3)
+                ("batching_span_processor error.type=queue_full", 3)
             ])
         );
         assert_eq!(
@@ -123,11 +131,14 @@ fn exports_that_fail_are_counted_and_warned_about_once() {
                 points(&received, "otel.sdk.exporter.span.exported"),
                 expected([
                     ("otlp_grpc_span_exporter", 0),
-                    ("_OTHER otlp_grpc_span_exporter", 3)
+                    ("error.type=_OTHER otlp_grpc_span_exporter", 3)
                 ])
             );
             let exports = points(&received, "otel.sdk.exporter.operation.duration");
-            assert_eq!(exports["_OTHER otlp_grpc_span_exporter"], 3, "{exports:?}");
+            assert_eq!(
+                exports["error.type=_OTHER otlp_grpc_span_exporter"], 3,
+                "{exports:?}"
+            );
             assert!(exports["otlp_grpc_metric_exporter"] >= 3, "{exports:?}");
             let points = points(&received, "otel.sdk.exporter.metric_data_point.exported");
             assert!(points["otlp_grpc_metric_exporter"] > 0, "{points:?}");
@@ -142,6 +153,53 @@ fn exports_that_fail_are_counted_and_warned_about_once() {
         .lines()
         .filter(|line| line.contains("could not be exported"));
     assert_eq!(warnings.count(), 1, "{said}");
+}
+
+#[test]
+fn log_records_and_points_that_are_lost_are_counted() {
+    let room = [
+        ("OTEL_BLRP_SCHEDULE_DELAY", "3600000"),
+        ("OTEL_BLRP_MAX_QUEUE_SIZE", "2"),
+        ("OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", "2"),
+    ];
+    alone(&room, || {
+        let collector = Collector::start();
+        collector.behave(Behaviour::Partial {
+            rejected: 1,
+            message: "no",
+        });
+        let mut config = on(&collector.endpoint());
+        config.logs_enabled = true;
+        let handle = init(&config);
+        install_log_bridge();
+        (0..1_000).for_each(|number| tracing::info!(number, "too many"));
+        let _ = handle.flush(PATIENCE);
+        let receipt = handle.shutdown(PATIENCE);
+        let [(DropReason::QueueFull, dropped)] = receipt.logs.dropped[..] else {
+            panic!("{receipt:?}")
+        };
+        let received = collector.received();
+        let points = |name, label: &str| points(&received, name).get(label).copied();
+        assert_eq!(
+            points(
+                "otel.sdk.processor.log.processed",
+                "batching_log_processor error.type=queue_full"
+            ),
+            Some(dropped)
+        );
+        assert_eq!(
+            points(
+                "otel.sdk.exporter.log.exported",
+                "error.type=_OTHER otlp_grpc_log_exporter"
+            ),
+            Some(receipt.logs.failed)
+        );
+        let lost = points(
+            "otel.sdk.exporter.metric_data_point.exported",
+            "error.type=_OTHER otlp_grpc_metric_exporter",
+        );
+        assert_eq!(lost, Some(1), "the last export cannot tell of itself");
+    });
 }
 
 #[test]
@@ -180,7 +238,7 @@ fn a_callback_that_panics_is_counted_and_takes_nothing_along() {
             "otel.sdk.metric_reader.collection.duration",
         );
         assert_eq!(
-            collections["callback_panic periodic_metric_reader"], 1,
+            collections["error.type=callback_panic periodic_metric_reader"], 1,
             "{collections:?}"
         );
         assert_eq!(collections["periodic_metric_reader"], 2, "{collections:?}");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use gym_telemetry_core::metric;
 use gym_telemetry_core::outcome::{CallOutcome, Dialect, ModelCall, RolloutOutcome, TokenUsage};
+use gym_telemetry_core::{attribute, metric};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
@@ -148,6 +148,10 @@ fn a_model_call_records_what_it_tells_and_leaves_the_rest_out() {
             };
             assert_eq!(metric.unit, descriptor.unit);
             assert_eq!(histogram.data_points[0].explicit_bounds, descriptor.bounds);
+            let attributes = &histogram.data_points[0].attributes;
+            for key in [attribute::MODEL_CALL_DIALECT, attribute::SERVER_NAME] {
+                assert!(attributes.iter().any(|pair| pair.key == key), "{key}");
+            }
         }
     });
 }

@@ -66,8 +66,16 @@ fn a_program_may_set_its_subscriber_and_logger_after_telemetry_has_started() {
             .expect("there is no other, and no logger");
         install_log_bridge();
         log::info!("once");
+        let error: &(dyn std::error::Error + 'static) = &std::fmt::Error;
+        tracing::warn!(error, "again");
         assert!(handle.shutdown(PATIENCE).is_complete());
-        assert_eq!(bodies(&collector.received()), ["once"]);
+        let received = collector.received();
+        assert_eq!(bodies(&received), ["once", "again"]);
+        let attributes = &find(&received, "again").attributes;
+        assert_eq!(
+            text(attributes, "exception.message"),
+            Some(std::fmt::Error.to_string())
+        );
     });
 }
 
