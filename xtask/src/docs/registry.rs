@@ -264,6 +264,8 @@ fn kind(kind: MetricKind) -> Result<&'static str> {
 mod tests {
     use std::collections::HashSet;
 
+    use gym_telemetry_core::registry::SpanDescriptor;
+
     use super::*;
 
     #[test]
@@ -275,7 +277,7 @@ mod tests {
         assert_eq!(rows(events()), EVENTS.len());
         assert_eq!(rows(resource()), RESOURCE.len());
         // Those of events and of log records alone stand elsewhere, as those of the resource do.
-        let spans = SPANS.iter().flat_map(|span| span.attributes());
+        let spans = SPANS.iter().flat_map(SpanDescriptor::attributes);
         let metrics = METRICS.iter().flat_map(|metric| metric.attributes).copied();
         let keys: HashSet<_> = spans.chain(metrics).collect();
         assert_eq!(rows(attributes()), keys.len());
