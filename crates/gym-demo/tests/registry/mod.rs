@@ -198,8 +198,8 @@ fn every_test_that_stands_in_for_the_demo_runs_and_looks_at_what_it_stands_for()
 }
 
 /// The text of a test that runs.
-fn code_of<'a>(text: &'a str, test: &str) -> Result<&'a str, String> {
-    let (before, after) = text
+fn code_of<'a>(file: &'a str, test: &str) -> Result<&'a str, String> {
+    let (before, after) = file
         .split_once(&format!("fn {test}("))
         .ok_or_else(|| format!("there is no {test}"))?;
     let (before, _) = before.rsplit_once('\n').unwrap_or_default();
